@@ -141,10 +141,8 @@ def clock(n: int, m: int, picture: str | None) -> None:
         }
         figure = plots.time_curves(
             groups,
-            x_label="seconds of computing",
-            y_label="largest error of an edge",
-            y_range=(0.001, 1.0),
-            y_axis_type="log",
+            x=plots.Axis("seconds of computing"),
+            y=plots.Axis("largest error of an edge", (0.001, 1.0), log=True),
             title=f"Error against time, n={n}, m={m}",
             alt="Error of each sampler against its computing time: median and worst of 3 seeds",
         )

@@ -27,7 +27,7 @@ from served import chromium
 
 from bnlab import graphs, plots
 from bnlab.plots.canvas import canvas, entries, legend, write as letter
-from bnlab.plots.looks import COLOURS, INK, PROBABILITY
+from bnlab.plots.looks import COLOURS, INK, PROBABILITY, Axis
 
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = ROOT / "notebooks"
@@ -223,9 +223,9 @@ def hidden_model(lab, cause):
 @of("09_hidden_scores", "rows = ", "methods, rng = ", "sizes, gaps = ", slow=True)
 def hidden_gaps(sizes, gaps, methods):
     lines = {name.upper(): [gaps[m][i] for m in sizes] for i, name in enumerate(methods)}
-    text = {"x_label": "rows m", "y_label": "score − ln p(D), mean (nats)"}
-    text |= {"title": "Three scores and the exact sum", "alt": "Errors of scores", "name": "gaps"}
-    return plots.log_curves(sizes, lines, {"exact": 0.0}, y_range=(-5.6, 0.4), **text)
+    axes = {"x": Axis("rows m"), "y": Axis("score − ln p(D), mean (nats)", (-5.6, 0.4))}
+    text = {"title": "Three scores and the exact sum", "alt": "Errors of scores", "name": "gaps"}
+    return plots.log_curves(sizes, lines, {"exact": 0.0}, **axes, **text)
 
 
 @of("09_hidden_scores", "scores = lab", slow=True)
@@ -335,7 +335,7 @@ def own_hill(whole):
     lines = whole.read_text(encoding="utf-8").splitlines()[1:]
     water, growth = np.array([line.split(";")[3:5] for line in lines], np.float64).T
     alt = "Growth of each plot over its water, with cuts"
-    hill = canvas("", alt, "water (litres a day)", "growth (cm)", size=(460, 300))
+    hill = canvas("", alt, Axis("water (litres a day)"), Axis("growth (cm)"), size=(460, 300))
     hill.scatter(water.tolist(), growth.tolist(), size=5, color=COLOURS[0], alpha=0.6)
     for levels, dash in (2, "dashed"), (3, "dotted"):
         shares = np.arange(1, levels) / levels
@@ -363,8 +363,8 @@ def own_set(lab):
 def own_soils(seen, clay):
     levels, every, on_clay, on_sand, share = map(list, zip(*seen, strict=True))
     alt = "Share of plots that flower, by slugs: on clay, on sand, of all plots, and if set"
-    place = {"x": levels, "y": (0, 1)}
-    picture = canvas("", alt, "slugs", "share that flowers", size=(460, 320), **place)
+    axes = Axis("slugs", levels), Axis("share that flowers", (0, 1))
+    picture = canvas("", alt, *axes, size=(460, 320))
     adjusted = np.average([on_clay, on_sand], axis=0, weights=[clay.mean(), 1 - clay.mean()])
     lines = {"on clay": on_clay, "on sand": on_sand, "all plots": every, "if set": adjusted}
     sizes = {"on clay": share, "on sand": [1 - each for each in share]}
@@ -390,8 +390,8 @@ def own_decisions(ways, lab):
     pairs = [*lab.TRUTH, ("soil", "growth")]
     named = {f"{u}-{v}": (at_column(u), at_column(v)) for u, v in pairs}
     alt = "Probability of each link: a row for each decision, a column for each link"
-    place = {"x": list(named), "y": list(reversed(told))}
-    picture = canvas("", alt, "", "", size=(660, 300), **place)
+    axes = Axis("", list(named)), Axis("", list(reversed(told)))
+    picture = canvas("", alt, *axes, size=(660, 300))
     cells = [
         (head, way, p[u, v] + p[v, u]) for way, p in told.items() for head, (u, v) in named.items()
     ]

@@ -149,7 +149,7 @@ def test_pictures_can_be_drawn() -> None:
 
 
 def test_core_curves_refuse_what_they_cannot_show() -> None:
-    look = {"y_label": "y", "y_range": (1, 9), "name": "n", "title": "t"}
+    look = {"y": plots.Axis("y", (1, 9)), "name": "n", "title": "t"}
     with pytest.raises(ValueError, match="'x' has 1 numbers of cores and 2 values"):
         plots.core_curves([1], {"x": [1, 2]}, ("p", 1, 1), **look)
     with pytest.raises(ValueError, match="'x' holds 0"):

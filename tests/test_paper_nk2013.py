@@ -220,7 +220,7 @@ def test_a_missing_file_makes_a_stand_in(monkeypatch):
 
 def test_curves_against_time():
     groups = {"AIS": {"r = 1": ([1, 10], [-3, -2])}, "MC³": {}, "AISL": {"": ([2], [-5])}}
-    look = {"y_label": "nats", "y_range": (-6, 0), "title": "t", "alt": "a" * 30}
+    look = {"y": plots.Axis("nats", (-6, 0)), "title": "t", "alt": "a" * 30}
     picture = plots.time_curves(groups, {"exact": -1.0}, **look)
     lines, points = columns(picture, "curves"), columns(picture, "curves_points")
     assert lines["label"] == ["AIS r = 1", "AISL"]

@@ -283,7 +283,7 @@ def drawn(draw: Callable[[], Any], over: Any = None) -> Any:
 
 def test_a_picture_that_is_drawn_over_equals_a_fresh_one() -> None:
     def draw(chains: dict[str, list[float]], low: float) -> Any:
-        look = {"band": (low, 0), "y_range": (low, 0), "title": f"From {low}"}
+        look = {"band": (low, 0), "y": plots.Axis("y", (low, 0)), "title": f"From {low}"}
         return lambda: plots.traces([1, 2], chains, **look)
 
     shown = drawn(draw({"a": [-5, -1]}, -6))
@@ -294,7 +294,7 @@ def test_a_picture_that_is_drawn_over_equals_a_fresh_one() -> None:
     for other in ({"b": [-5, -1]}, {"a": [-5, -1], "b": [-5, -1]}):
         with pytest.raises(plots.Differs):
             drawn(draw(other, -6), shown)
-    plain = drawn(lambda: plots.traces([1, 2], {"a": [-5, -1]}, y_range=(-6, 0)))
+    plain = drawn(lambda: plots.traces([1, 2], {"a": [-5, -1]}, y=plots.Axis("y", (-6, 0))))
     with pytest.raises(plots.Differs):
         drawn(draw({"a": [-5, -1]}, -6), plain)
 
@@ -381,7 +381,7 @@ def test_experiments_outside_the_band_have_another_colour() -> None:
 
 def test_a_summary_counts_marks_and_tells_ranges_but_no_times() -> None:
     curves = {"a": np.array([0.5, 0.25]), "b": np.array([2.0, np.nan])}
-    shown = plots.error_curve([10, 2000], curves, {}, y_label="error", title="Errors")
+    shown = plots.error_curve([10, 2000], curves, {}, y=plots.Axis("error"), title="Errors")
     marks, x, y = plots.summary(shown).strip("[]").split("; ")
     assert marks == f"Errors: {2 * len(shown.renderers)} marks in {len(shown.renderers)} series"
     assert x.endswith("10 to 2,000")

@@ -92,7 +92,7 @@ def _shown() -> list[tuple[Path, str]]:
 
 def picture(y, **look):
     return plots.error_curve(
-        [1, 10, 100], {"a": np.array(y)}, {}, y_label="y", title="Errors", **look
+        [1, 10, 100], {"a": np.array(y)}, {}, y=plots.Axis("y"), title="Errors", **look
     )
 
 

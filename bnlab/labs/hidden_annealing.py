@@ -41,6 +41,7 @@ MOVES: Mapping[str, Redraws] = {
 PARTS = 16  # of a schedule, for ratios and acceptance
 STEP_STOPS = (16, 64, 256, 1024, 4096)
 SIDE_ENDS = {8: (-8.0, 8.0), 80: (-90.0, 30.0), 480: (-620.0, 80.0)}  # rows -> axis, nats
+WIDTH_TICKS = (0.1, 1, 10, 100, 1000)  # nats
 LOOP_STEPS = (64, 256, 1024)
 LOOP_ROWS = 480
 LOOP_RUNS = 6
@@ -183,27 +184,24 @@ class Sides(Experiment):
                 f"that hold with probability 0.95 each: {last.low:+.2f} and {last.high:+.2f}.",
                 f"r = {last.steps:,}: {last.reverse - last.upward:.2f} nats.",
             )
+        x = plots.Axis(STEPS, ticks=self._stops)
         band = plots.log_curves(
             self._stops,
             {"upward, mean": upward, "reverse, mean": reverse},
             {"exact" if size <= 8 else "evidence by SMC": 0.0},
-            x_label=STEPS,
-            y_label="mean ln weight − reference (nats)",
+            x=x,
+            y=plots.Axis("mean ln weight − reference (nats)", SIDE_ENDS[size]),
             title=f"The evidence from both sides, {size} simulated rows",
             alt="Mean log weight of upward and reverse runs against annealing steps",
             name="band",
-            y_range=SIDE_ENDS[size],
             band=("upward, mean", "reverse, mean"),
         )
         width = plots.error_curve(
             self._stops,
             {"width": reverse - upward},
             {},
-            x_label=STEPS,
-            y_label="reverse − upward (nats)",
-            y_range=(0.05, 1000.0),
-            ticks=(0.1, 1, 10, 100, 1000),
-            x_ticks=self._stops,
+            x=x,
+            y=plots.Axis("reverse − upward (nats)", (0.05, 1000.0), ticks=WIDTH_TICKS),
             name="width",
             title="Width of the band",
             alt="Difference of the means of reverse and upward runs against annealing steps",

@@ -231,18 +231,16 @@ class Ranks(Experiment):
 
 
 def _ranks(sizes: Sequence[int], lines: Mapping[str, ArrayLike], name: str, title: str) -> Any:
+    label, ticks = "rank of the true structure (1 is best)", (1, 2, 5, 10, 20, 50, 136)
     return plots.log_curves(
         sizes,
         lines,
         {},
-        x_label="rows of data m",
-        y_label="rank of the true structure (1 is best)",
+        x=plots.Axis("rows of data m"),
+        y=plots.Axis(label, (180.0, 0.8), log=True, ticks=ticks, number="0,0.[0]"),
         title=f"{title}: rank of the true structure among 136",
         alt=f"{title}: rank of the true structure against rows of data, for three scores",
         name=name,
-        y_axis_type="log",
-        y_range=(180.0, 0.8),
-        ticks=(1, 2, 5, 10, 20, 50, 136),
     )
 
 

@@ -121,13 +121,11 @@ class Worth(View):
             self._ns,
             shown,
             {},
-            x_label="variables",
-            y_label="effective sample size per draw",
+            x=plots.Axis("variables"),
+            y=plots.Axis("effective sample size per draw", (0, 1.05)),
             title="What draws weighted by 1/ℓ(G) are worth",
             alt="Effective sample size as a share of the draws, against the variables",
             name="worth",
-            y_range=(0, 1.05),
-            x_ticks=self._ns,
         )
         said = f"{size:,} rows, {WEIGHED:,} draws: worth {told} of the draws, by variables."
         return {"panel": (picture, said)}

@@ -132,7 +132,7 @@ class TwoChains(View):
         alt = "Log targets of the orders of two chains, with the range of exact draws shaded"
         return {
             "trace": (
-                _traces(data, draws, y_range=ends, alt=alt),
+                _traces(data, draws, ends, alt=alt),
                 f"{length:,} draws of each chain, {data.n} moves apart. Shaded: mean ± 2 standard "
                 f"deviations of exact draws. R-hat of the log target: {of_target:.3f}.",
             ),
@@ -167,7 +167,7 @@ class Temperature(View):
         below = max(mean - draws.log_target.mean(), 0.0)
         return {
             "trace": (
-                _traces(self._data, draws, y_range=ends, name="hot_trace", title=title, alt=alt),
+                _traces(self._data, draws, ends, name="hot_trace", title=title, alt=alt),
                 f"β = {beta}: {draws.stats['acceptance'].mean():.3f} of the moves accepted. On "
                 f"average the log target is {below:.1f} nats below that of draws from the "
                 "posterior (shaded).",
@@ -176,12 +176,12 @@ class Temperature(View):
         }
 
 
-def _traces(data: bn.Data, draws: bn.Draws, **look: Any) -> figure:
+def _traces(data: bn.Data, draws: bn.Draws, ends: tuple[float, float], **text: Any) -> figure:
     """Return the traces of two chains, with the usual range of the log target shaded."""
     (mean, sd), (size, n) = usual(data), draws.values.shape[1:]
     lines = {f"chain {c}": line for c, line in enumerate(draws.log_target, start=1)}
-    look = {"band": (mean - 2 * sd, mean + 2 * sd), "y_label": "log target (nats)", **look}
-    return plots.traces(n * np.arange(1.0, size + 1), lines, **look)
+    band, y = (mean - 2 * sd, mean + 2 * sd), plots.Axis("log target (nats)", ends)
+    return plots.traces(n * np.arange(1.0, size + 1), lines, band=band, y=y, **text)
 
 
 def _sads(edges: Pair, exact: Floats) -> str:

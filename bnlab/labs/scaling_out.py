@@ -137,10 +137,10 @@ class SpeedUp(View):
         costs = {label: CORES / times for label, times in speeds.items()}
         half, faster = "half the cores' time is work", "times faster than one core"
         point = half, worth, load.speed_up(worth)
-        speed = _by_cores(speeds, point, y_label=faster, name="speed", title="Speed-up")
+        speed = _by_cores(speeds, point, faster, name="speed", title="Speed-up")
         paid = "core-hours paid for an hour of work"
         point = half, worth, load.cost(worth) / WORK
-        cost = _by_cores(costs, point, y_label=paid, name="cost", title="Cost")
+        cost = _by_cores(costs, point, paid, name="cost", title="Cost")
         return {
             "speed": (
                 speed,
@@ -152,11 +152,13 @@ class SpeedUp(View):
         }
 
 
-def _by_cores(curves: dict[str, Floats], point: tuple[str, int, float], **text: str) -> figure:
+def _by_cores(
+    curves: dict[str, Floats], point: tuple[str, int, float], label: str, **text: str
+) -> figure:
     """Draw curves on the usual vertical axis, longer where one would leave it."""
     values = np.concatenate([*curves.values()])
     ends = min(0.5, 0.8 * float(values.min())), max(5000.0, 1.25 * float(values.max()))
-    return plots.core_curves(CORES, curves, point, y_range=ends, **text)
+    return plots.core_curves(CORES, curves, point, y=plots.Axis(label, ends), **text)
 
 
 class AnnealingPlan(View):
@@ -193,13 +195,11 @@ class AnnealingPlan(View):
         money = self._price * load.cost(cores) / 3600
         waits = {"divided evenly": evenly / offered, "in these jobs": walls}
         costs = {label: self._price * offered * each for label, each in waits.items()}
-        look: Any = {"y_label": "time (hours)", "y_range": (0.001, 10_000), "name": "hours"}
         point = "your cores", cores, load.wall(cores) / 3600
-        title = "Hours until the last run is done"
-        hours = plots.core_curves(offered, waits, point, title=title, **look)
-        label = f"cost, at {self._price:g} for a core-hour"
-        look = {"y_label": label, "y_range": (0.001, 1000), "name": "money"}
+        y, title = plots.Axis("time (hours)", (0.001, 10_000)), "Hours until the last run is done"
+        hours = plots.core_curves(offered, waits, point, y=y, name="hours", title=title)
         point, title = ("your cores", cores, money), "Cost of all cores until then"
+        y = plots.Axis(f"cost, at {self._price:g} for a core-hour", (0.001, 1000))
         return {
             "time": (
                 hours,
@@ -207,7 +207,7 @@ class AnnealingPlan(View):
                 f"On {cores:,} cores: {spoken(load.wall(cores))}.",
             ),
             "money": (
-                plots.core_curves(offered, costs, point, title=title, **look),
+                plots.core_curves(offered, costs, point, y=y, name="money", title=title),
                 f"{load.jobs:,} jobs of {math.ceil(runs / load.jobs):,} runs bring "
                 f"{sized(parcel)} each, {sized(load.jobs * parcel)} in all; a worker takes "
                 f"{sized(worker)}, all of them {sized(cores * worker)}. Cost {money:,.3g}.",
@@ -244,16 +244,16 @@ class ExactPlan(View):
             return 10_000 * annealing_seconds(max(k, SIZES[0]), self._a_move_term)
 
         holds = [name for name, size in MEMORIES.items() if needs[n] <= size]
-        axes: Any = {"y_label": "memory (GB)", "y_range": (0.001, 1e9), "x_range": (15, MOST + 0.5)}
+        y, across = plots.Axis("memory (GB)", (0.001, 1e9)), (15, MOST + 0.5)
         alt = "Memory of the exact sum by number of variables, and of four computers"
         point = {f"n = {n}": ([n], [needs[n] / 1e9])}
-        gigabytes = plots.growth(memory, point, title="Memory", alt=alt, **axes)
+        gigabytes = plots.growth(memory, point, x_range=across, y=y, title="Memory", alt=alt)
         times = {
             "exact sum": (named, [seconds[k] / 3600 for k in named]),
             "10,000 runs of AIS": (large, [annealed(k) / 3600 for k in large]),
             "a year": (level, [8766.0] * 3),
         }
-        axes |= {"y_label": "time (hours)", "y_range": (1e-6, 1e6)}
+        y, title = plots.Axis("time (hours)", (1e-6, 1e6)), "Time on one core"
         alt = "Hours of the exact sum and of 10,000 annealing runs by number of variables"
         point = {f"n = {n}": ([n], [seconds[n] / 3600])}
         return {
@@ -263,7 +263,7 @@ class ExactPlan(View):
                 f"it: {holds[0] if holds else 'none'}.",
             ),
             "time": (
-                plots.growth(times, point, title="Time on one core", alt=alt, **axes),
+                plots.growth(times, point, x_range=across, y=y, title=title, alt=alt),
                 f"{spoken(seconds[n])}, if there is the memory; 10,000 runs of AIS for "
                 f"{max(n, SIZES[0])} variables: {spoken(annealed(n))}.",
             ),

@@ -22,7 +22,7 @@ from bnlab.plots.lattice import (
     order_landscape as order_landscape,
     walk_down as walk_down,
 )
-from bnlab.plots.looks import CYCLE as CYCLE
+from bnlab.plots.looks import CYCLE as CYCLE, Axis as Axis
 from bnlab.plots.marks import (
     answer_pairs as answer_pairs,
     evidence_bars as evidence_bars,

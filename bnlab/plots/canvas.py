@@ -8,35 +8,34 @@ from bokeh.core.property.vectorization import value
 from bokeh.plotting import figure
 
 from bnlab.plots.drawing import Again, Size, drawing_over, model, under_way
-from bnlab.plots.looks import HEIGHT, INK, OUTLINE, RULE, SMALL_FONT_SIZE, TELL, WIDER, WIDTH
+from bnlab.plots.looks import HEIGHT, INK, OUTLINE, RULE, SMALL_FONT_SIZE, TELL, WIDER, WIDTH, Axis
 
 
-def canvas(
-    title: str,
-    alt: str,
-    x_label: str,
-    y_label: str,
-    *,
-    size: Size = (WIDTH, HEIGHT),
-    log: str = "",
-    x: object = None,
-    y: object = None,
-) -> figure:
+def canvas(title: str, alt: str, x: Axis, y: Axis, /, *, size: Size = (WIDTH, HEIGHT)) -> figure:
     """Make an empty Bokeh figure in the style of the labs, without a tool bar.
 
     Parameters
     ----------
     alt : what a screen reader says in place of the picture
-    x_label, y_label : axis labels; name the unit, as in "data size (rows)"
     size : width and height, pixels
-    log : which axes are logarithmic: "", "x", "y" or "xy"
-    x, y : ranges of the axes: a pair, a list of factors, a Range of Bokeh; None fits the data
     """
-    frame = log, type(x), type(y)
     if drawing_over():
-        return under_way[-1].again(frame, size, title, alt, (x_label, y_label), (x, y))
-    kinds = {f"{axis}_axis_type": "log" if axis in log else "auto" for axis in "xy"}
-    ranges = {"x_range": x, "y_range": y}
+        out = under_way[-1].again(title, alt, (x, y), size)
+    else:
+        out = _blank(title, alt, (x, y), size)
+    for axis, given in ((out.xaxis, x), (out.yaxis, y)):
+        if given.ticks is not None:
+            axis.ticker = model(models.FixedTicker, ticks=list(given.ticks))
+        if given.number or given.ticks is not None:
+            number = given.number or "%g"
+            kinds = models.NumeralTickFormatter, models.PrintfTickFormatter
+            axis.formatter = model(kinds[number.startswith("%")], format=number)
+    return out
+
+
+def _blank(title: str, alt: str, axes: tuple[Axis, Axis], size: Size) -> figure:
+    kinds = {f"{of}_axis_type": "log" for of, axis in zip("xy", axes, strict=True) if axis.log}
+    ends = {f"{of}_range": axis.ends for of, axis in zip("xy", axes, strict=True) if axis.ends}
     out = figure(
         title=title,
         width=size[0],
@@ -45,12 +44,11 @@ def canvas(
         tools="",
         html_attributes={"role": "img", "aria-label": alt},
         **kinds,
-        **{key: value for key, value in ranges.items() if value is not None},
+        **ends,
     )
     out.title.text_font_size = "14px"
     out.title.text_color = INK
-    out.xaxis.axis_label = x_label
-    out.yaxis.axis_label = y_label
+    out.xaxis.axis_label, out.yaxis.axis_label = (axis.label for axis in axes)
     out.axis.axis_label_text_font_size = "13px"
     out.axis.axis_label_text_font_style = "normal"
     out.axis.axis_label_text_color = INK
@@ -61,7 +59,7 @@ def canvas(
     out.grid.grid_line_color = "#e3e3e3"
     out.axis.minor_tick_line_color = None
     out.outline_line_color = None
-    out._frame, out._size = frame, size
+    out._axes, out._size = axes, size
     if under_way:
         under_way[-1].made.append(out)
     return out
@@ -70,7 +68,7 @@ def canvas(
 def diagram(*, title: str, alt: str, width: int, height: int) -> figure:
     """An empty figure of so many pixels for boxes and links: coordinates in pixels, no axes."""
     size = (width + 10, height + 40)
-    out = canvas(title, alt, "", "", size=size, x=(0, width), y=(0, height))
+    out = canvas(title, alt, Axis("", (0, width)), Axis("", (0, height)), size=size)
     out.frame_width, out.frame_height = width, height
     out.axis.visible = False
     out.grid.grid_line_color = None
@@ -158,13 +156,6 @@ def write(
         text_font_size=f"{size}px",
         text_font_style="bold" if bold else "normal",
     )
-
-
-def set_ticks(axis: Any, places: Sequence[float], /, *, number: str = "%g") -> None:
-    """Mark these places on an axis, as %g or in another format, as "0,0"."""
-    axis.ticker = model(models.FixedTicker, ticks=list(places))
-    kinds = models.NumeralTickFormatter, models.PrintfTickFormatter
-    axis.formatter = model(kinds[number.startswith("%")], format=number)
 
 
 def shortened(longest: int, /) -> Any:

@@ -4,25 +4,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from bokeh.models import BoxAnnotation, ColumnDataSource, LegendItem, NumeralTickFormatter
+from bokeh.models import BoxAnnotation, ColumnDataSource, LegendItem
 from bokeh.plotting import figure
 from numpy.typing import ArrayLike
 
-from bnlab.plots.canvas import canvas, entries, entry, hover, legend, set_ticks
-from bnlab.plots.drawing import data_source, from_rows, model, round_numbers, wide
-from bnlab.plots.looks import BETWEEN, BOUNDS, BROKEN, COLOURS, CYCLE, DASHES, INK, MARKERS
+from bnlab.plots.canvas import canvas, entries, entry, hover, legend
+from bnlab.plots.drawing import data_source, from_rows, round_numbers, wide
+from bnlab.plots.looks import BETWEEN, BOUNDS, BROKEN, COLOURS, CYCLE, DASHES, INK, MARKERS, Axis
 
 MOST_POINTS = 500
 """Points of a trace that are drawn; a longer one is shown at evenly spaced places."""
 
 
 def rules(
-    picture: figure,
-    levels: Mapping[str, float],
-    /,
-    *,
-    name: str,
-    dashes: Sequence[str] = BROKEN,
+    picture: figure, levels: Mapping[str, float], /, *, name: str, dashes: Sequence[str] = BROKEN
 ) -> list[LegendItem]:
     """Draw a broken horizontal line at each level; the source has a column for each."""
     source = data_source({key: [float(y)] for key, y in levels.items()}, name=name)
@@ -71,11 +66,8 @@ def error_curve(
     bounds: Mapping[str, ArrayLike],
     /,
     *,
-    x_label: str = "number of draws",
-    y_label: str = "error",
-    y_range: tuple[float, float] | None = None,
-    ticks: Sequence[float] | None = None,
-    x_ticks: Sequence[float] | None = None,
+    x: Axis = Axis("number of draws"),
+    y: Axis = Axis("error"),
     name: str = "measured",
     title: str = "Error against number of draws",
     alt: str = "Error against the number of draws, on logarithmic axes, with its bounds",
@@ -90,23 +82,17 @@ def error_curve(
     draws : (k,) numbers of draws, at least 1
     measured : label -> (k,) values, lines with markers
     bounds : label -> (k,) values, broken lines without markers
-    y_range : ends of the vertical axis; fits the data if None
-    ticks, x_ticks : of the vertical axis, and of the other; powers of ten and the like if None
     """
     sizes = np.asarray(draws, np.float64)
     low, high = sizes.min() / 1.3, sizes.max() * 1.3
-    axes, ends = (x_label, y_label), (low, high)
-    picture = canvas(title, alt, *axes, size=(480, 420), log="xy", x=ends, y=y_range)
+    ticks = x.ticks or [tick for tick in round_numbers(low, high) if low <= tick <= high]
+    x = x._replace(ends=(low, high), log=True, ticks=ticks, number="0,0")
+    picture = canvas(title, alt, x, y._replace(log=True), size=(480, 420))
     limits = data_source(wide("draws", sizes, _positive(bounds)), name=f"{name}_bounds")
     found = data_source(wide("draws", sizes, _positive(measured)), name=name)
     items = lines(picture, limits, colours=[INK], dashes=BROKEN)
     items += lines(picture, found, markers=MARKERS, number="0.0000")
     legend(picture, items, columns=2)
-    if x_ticks is None:
-        x_ticks = [tick for tick in round_numbers(low, high) if low <= tick <= high]
-    set_ticks(picture.xaxis, x_ticks, number="0,0")
-    if ticks is not None:
-        set_ticks(picture.yaxis, ticks)
     return picture
 
 
@@ -115,21 +101,17 @@ def _positive(lines: Mapping[str, ArrayLike]) -> dict[str, ArrayLike]:
 
 
 def log_curves(
-    x: Sequence[float],
+    places: Sequence[float],
     shown: Mapping[str, ArrayLike],
     levels: Mapping[str, float],
     /,
     *,
-    x_label: str,
-    y_label: str,
+    x: Axis,
+    y: Axis,
     title: str,
     alt: str,
     name: str,
-    y_range: tuple[float, float] | None = None,
-    y_axis_type: str = "linear",
     band: tuple[str, str] | None = None,
-    ticks: Sequence[float] | None = None,
-    x_ticks: Sequence[float] | None = None,
 ) -> figure:
     """Draw up to eight lines with markers over a logarithmic axis, and up to four horizontal lines.
 
@@ -137,30 +119,24 @@ def log_curves(
 
     Parameters
     ----------
-    x : k positive numbers
+    places : k positive numbers, which are marked on the axis unless it has other ticks
     shown : label -> (k,) values, nan where there is none
     levels : label -> the height of a broken line
-    y_range : ends of the vertical axis, fits the data if None
-    y_axis_type : "linear" or "log"
     band : labels of two lines with a shade between them
-    ticks, x_ticks : of the vertical axis, and of the other (x if None)
     """
     if len(shown) > len(MARKERS) or len(levels) > len(BROKEN):
         raise ValueError(
             f"{len(shown)} lines and {len(levels)} rules: at most {len(MARKERS)} and "
             f"{len(BROKEN)} can be told apart"
         )
-    log = "x" + "y" * (y_axis_type == "log")
-    axes, ends = (x_label, y_label), (min(x) / 1.5, max(x) * 1.5)
-    picture = canvas(title, alt, *axes, size=(500, 420), log=log, x=ends, y=y_range)
-    source = data_source(wide("x", x, shown), name=name)
+    ends = min(places) / 1.5, max(places) * 1.5
+    x = x._replace(ends=ends, log=True, ticks=x.ticks or places, number="0,0")
+    picture = canvas(title, alt, x, y, size=(500, 420))
+    source = data_source(wide("x", places, shown), name=name)
     items = rules(picture, levels, name=f"{name}_rules") + lines(picture, source, markers=MARKERS)
     if band is not None:
         picture.varea("x", *band, source=source, **BETWEEN)
-    set_ticks(picture.xaxis, x if x_ticks is None else x_ticks, number="0,0")
     picture.xaxis.major_label_orientation = 0.8
-    if ticks is not None:
-        set_ticks(picture.yaxis, ticks, number="0,0.[0]")
     legend(picture, items)
     return picture
 
@@ -171,9 +147,8 @@ def traces(
     /,
     *,
     band: tuple[float, float] | None = None,
-    x_label: str = "moves",
-    y_label: str = "ln weight of the order (nats)",
-    y_range: tuple[float, float] | None = None,
+    x: Axis = Axis("moves"),
+    y: Axis = Axis("ln weight of the order (nats)"),
     name: str = "trace",
     title: str = "Trace of each chain",
     alt: str = "Log weight of the current order of each chain, move by move",
@@ -187,11 +162,11 @@ def traces(
     places : (T,) what the horizontal axis shows
     chains : label -> (T,) values
     band : a usual range of values, shaded
-    y_range : ends of the vertical axis; fits the data if None
     """
     if len(chains) > 4:
         raise ValueError(f"{len(chains)} chains, but 4 colours: show fewer")
-    picture = canvas(title, alt, x_label, y_label, size=(560, 400), y=y_range)
+    axes = x._replace(number="0,0"), y._replace(number="0,0.[00]")
+    picture = canvas(title, alt, *axes, size=(560, 400))
     if band is not None:
         look = {"fill_color": "#d9d9d9", "fill_alpha": 0.5, "level": "underlay"}
         picture.add_layout(BoxAnnotation(bottom=band[0], top=band[1], **look))
@@ -202,8 +177,6 @@ def traces(
     data = {key: np.array(values)[shown].tolist() for key, values in data.items()}
     source = data_source(data, name=name)
     legend(picture, lines(picture, source, dashes=DASHES[:4], width=1.6))
-    picture.xaxis.formatter = model(NumeralTickFormatter, format="0,0")
-    picture.yaxis.formatter = model(NumeralTickFormatter, format="0,0.[00]")
     return picture
 
 
@@ -231,9 +204,9 @@ def closing(
     """
     title = "What the distinct DAGs leave open"
     alt = "A band that holds a probability for certain, against the number of DAGs drawn"
-    axes = "DAGs drawn", "probability"
-    ends = 0.8, most * 1.3
-    picture = canvas(title, alt, *axes, size=(600, 400), log="x", x=ends, y=(-0.02, 1.02))
+    ends, ticks = (0.8, most * 1.3), round_numbers(1, most)
+    x = Axis("DAGs drawn", ends, log=True, ticks=ticks, number="0,0")
+    picture = canvas(title, alt, x, Axis("probability", (-0.02, 1.02)), size=(600, 400))
     data = wide("draws", draws, {"low": low, "high": high, **estimates})
     source = data_source(data, name="closing")
     items = rules(picture, levels, name="closing_levels", dashes=("solid", "dotted"))
@@ -245,7 +218,6 @@ def closing(
     certain = ("certain interval", "@low{0.0000} to @high{0.0000}")
     hover(picture, [bars], ("DAGs drawn", "@draws{0,0}"), certain)
     legend(picture, items, columns=2)
-    set_ticks(picture.xaxis, round_numbers(1, most), number="0,0")
     return picture
 
 
@@ -261,16 +233,15 @@ def evidence_bounds(steps: Sequence[int], lower: ArrayLike, upper: ArrayLike, /)
     """
     title = "Bounds on the evidence"
     alt = "Lower and upper bounds on the evidence against annealing steps, and the exact line"
-    axes = "annealing steps of a run", "ln p(D) − exact value (nats)"
     ends = min(steps) / 1.5, max(steps) * 1.5
-    picture = canvas(title, alt, *axes, log="x", size=(480, 420), x=ends)
+    x = Axis("annealing steps of a run", ends, log=True, ticks=steps, number="0,0")
+    picture = canvas(title, alt, x, Axis("ln p(D) − exact value (nats)"), size=(480, 420))
     data = wide("steps", steps, {"upper": upper, "lower": lower})
     source = data_source(data, name="bounds")
     labels, colours = ("upper bound", "lower bound"), (CYCLE[3], CYCLE[0])
     items = lines(picture, source, labels=labels, colours=colours, markers=BOUNDS)
     picture.varea("steps", "lower", "upper", source=source, **BETWEEN)
     legend(picture, items + rules(picture, {"exact": 0.0}, name="bounds_rules"))
-    set_ticks(picture.xaxis, steps, number="0,0")
     return picture
 
 
@@ -286,8 +257,8 @@ def hysteresis(upward: ArrayLike, reverse: ArrayLike, /) -> figure:
     title = "Slope of ln Z in each part of the schedule"
     alt = "Slope of ln Z by upward and by reverse runs in each part of the schedule"
     parts = np.arange(1, np.asarray(upward).size + 1)
-    axes = "part of the schedule, from prior to posterior", "ln ratio ÷ width in β (nats)"
-    picture = canvas(title, alt, *axes, size=(480, 380), x=(0.5, parts.size + 0.5))
+    x = Axis("part of the schedule, from prior to posterior", (0.5, parts.size + 0.5))
+    picture = canvas(title, alt, x, Axis("ln ratio ÷ width in β (nats)"), size=(480, 380))
     data = wide("part", parts, {"upward": upward, "reverse": reverse})
     source, colours = data_source(data, name="ratios"), (CYCLE[0], CYCLE[3])
     legend(picture, lines(picture, source, colours=colours, markers=BOUNDS[::-1]))
@@ -321,8 +292,9 @@ def annealing_paths(
     alt = "Log weights of upward runs, opening to the right below the exact value, and of backward "
     alt += "runs, opening to the left above it; thick lines at their means"
     places = np.asarray(betas, np.float64).tolist()
-    axes = "inverse temperature β", "ln w so far − exact value (nats)"
-    picture = canvas(title, alt, *axes, size=(560, 430), x=(-0.03, 1.03), y=y_range)
+    x = Axis("inverse temperature β", (-0.03, 1.03))
+    y = Axis("ln w so far − exact value (nats)", y_range)
+    picture = canvas(title, alt, x, y, size=(560, 430))
     exact = picture.hspan(y=[0.0], line_color=INK, line_width=2, line_dash="dashed")
     drawn: dict[str, Any] = {}
     sides = ("upward", upward, -1), ("backward", backward, 0)

@@ -12,6 +12,7 @@ from bokeh.plotting import figure
 from numpy.typing import ArrayLike
 
 from bnlab.checks import Floats
+from bnlab.plots.looks import Axis
 
 Columns = dict[str, list[Any]]
 
@@ -53,28 +54,28 @@ class Drawing:
             if any(next(left, None) for each in self.made for left in vars(each)["_left"]):
                 raise Differs
 
-    def again(
-        self, frame: object, size: Size, title: str, alt: str, labels: Any, ranges: Any
-    ) -> Any:
-        """Take the next picture, if it has this frame."""
+    def again(self, title: str, alt: str, axes: tuple[Axis, Axis], size: Size) -> Any:
+        """Take the next picture, if it has such axes."""
         assert self.over is not None
         shown = next(self.over, None)
-        if shown is None or shown._frame != frame:
+        if shown is None or _kinds(shown._axes) != _kinds(axes):
             raise Differs
         if shown._size != size:  # what is drawn may make it larger after that
             shown._size = shown.width, shown.height = size
         shown.title.text = title
         shown.html_attributes = {**shown.html_attributes, "aria-label": alt}
-        for axes, ends, label, new in zip(
-            (shown.xaxis, shown.yaxis), (shown.x_range, shown.y_range), labels, ranges, strict=True
-        ):
-            axes[0].axis_label = label
-            if isinstance(new, tuple):
-                ends.update(start=new[0], end=new[1])
-            elif isinstance(new, list):
-                ends.factors = new
+        shown.xaxis.axis_label, shown.yaxis.axis_label = (axis.label for axis in axes)
+        for ends, axis in zip((shown.x_range, shown.y_range), axes, strict=True):
+            if isinstance(axis.ends, tuple):
+                ends.update(start=axis.ends[0], end=axis.ends[1])
+            elif isinstance(axis.ends, list):
+                ends.factors = axis.ends
         self.made.append(Again(shown))
         return self.made[-1]
+
+
+def _kinds(axes: tuple[Axis, Axis]) -> list[tuple[bool, type]]:
+    return [(axis.log, type(axis.ends)) for axis in axes]
 
 
 under_way: list[Drawing] = []

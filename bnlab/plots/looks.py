@@ -1,6 +1,7 @@
 """The look that all pictures share: sizes, fonts, colours and marks that all can tell apart."""
 
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from bokeh.palettes import Blues256, Colorblind
 
@@ -69,9 +70,28 @@ Looks = dict[str, tuple[str, str, str]]
 """Label -> its colour, its dash and its marker."""
 
 
-def cycled(labels: Iterable[str], /, *, skip: int = 0, dashes: Sequence[str] = DASHES[:1]) -> Looks:
-    """A colour, a dash and a marker for each label, in turn, after so many others."""
+def cycled(labels: Iterable[str], /, *, skip: int = 0, dashes: int = 1) -> Looks:
+    """A colour, one of so many dashes and a marker for each label, in turn, after some others."""
     return {
-        label: (COLOURS[i % 8], dashes[i % len(dashes)], MARKERS[i % 8])
+        label: (COLOURS[i % 8], DASHES[i % dashes], MARKERS[i % 8])
         for i, label in enumerate(labels, skip)
     }
+
+
+class Axis(NamedTuple):
+    """An axis of a picture.
+
+    Attributes
+    ----------
+    label : what it shows; names the unit, as in "data size (rows)"
+    ends : a pair, or a list of factors; None fits the data
+    log : whether it is logarithmic
+    ticks : the marked places; None for those of Bokeh
+    number : how numbers are written there, as "0,0"; "" for Bokeh's way, or %g if there are `ticks`
+    """
+
+    label: str = ""
+    ends: tuple[float, float] | list[str] | None = None
+    log: bool = False
+    ticks: Sequence[float] | None = None
+    number: str = ""

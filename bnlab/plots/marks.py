@@ -10,31 +10,31 @@ from numpy.typing import ArrayLike
 
 from bnlab.plots.canvas import canvas, entries, hover, legend, shortened, write
 from bnlab.plots.drawing import Columns, data_source, from_rows, interval, model, square, vector
-from bnlab.plots.looks import COLOURS, CYCLE, DIAMOND, INK, MARKERS, PALE, RULE, WIDTH, cycled
+from bnlab.plots.looks import COLOURS, CYCLE, DIAMOND, INK, MARKERS, PALE, RULE, WIDTH, Axis, cycled
 from bnlab.plots.series import key
 
 LETTER = 7.0  # pixels, mean width of a character of the axis labels
 LONGEST = 44  # characters of a label
+SHARES = -0.03, 1.03  # ends of an axis of probabilities
 
 
 def rows(
+    title: str,
+    alt: str,
+    x: Axis,
     labels: Sequence[str],
     /,
     *,
-    title: str,
-    x_label: str,
-    alt: str,
     row: int,
     frame_width: int = 300,
     room: int = 100,
-    x_range: tuple[float, float] = (-0.03, 1.03),
 ) -> figure:
     """A canvas with a label to each row of `row` pixels, first on top, and `room` for the rest."""
     if len(set(labels)) < len(labels):
         raise ValueError(f"labels {list(labels)} are not all different: each row needs its own")
     longest = min(max(map(len, labels), default=0), LONGEST)
     size = frame_width + round(LETTER * longest) + 50, row * len(labels) + room
-    picture = canvas(title, alt, x_label, "", size=size, x=x_range, y=list(reversed(labels)))
+    picture = canvas(title, alt, x, Axis("", list(reversed(labels))), size=size)
     picture.frame_width, picture.frame_height = frame_width, max(row * len(labels), 1)
     picture.xaxis.ticker = model(BasicTicker, desired_num_ticks=5)
     picture.ygrid.grid_line_color = None
@@ -70,8 +70,8 @@ def share_bars(
     row : height of a bar and its gap, pixels
     """
     share, truth = vector(shares, len(labels), "shares"), vector(exact, len(labels), "exact")
-    ends = -0.02 * largest, largest * 1.03  # room for a diamond at 0
-    picture = rows(labels, title=title, x_label="probability", alt=alt, row=row, x_range=ends)
+    x = Axis("probability", (-0.02 * largest, largest * 1.03))  # room for a diamond at 0
+    picture = rows(title, alt, x, labels, row=row)
     columns: Columns = {"label": list(labels), "share": share.tolist(), "exact": truth.tolist()}
     columns |= interval(share, margin)
     source = data_source(columns, name=name)
@@ -110,9 +110,7 @@ def evidence_bars(
     text = [f"{gap:+.0f}".replace("-", "−") if gap else "" for gap in values]
     columns: Columns = {"label": list(labels), "gap": values, "text": text}
     source = data_source(columns | {"place": [ends[1]] * len(text)}, name="gaps")
-    picture = rows(
-        labels, title=title, x_label="nats above ln p(D)", alt=alt, row=24, room=85, x_range=ends
-    )
+    picture = rows(title, alt, Axis("nats above ln p(D)", ends), labels, row=24, room=85)
     left, right = (values[side] for side in sides)
     look: dict[str, Any] = {"fill_color": "#d9d9d9", "fill_alpha": 0.5, "level": "underlay"}
     picture.add_layout(BoxAnnotation(left=left, right=right, **look))
@@ -162,9 +160,8 @@ def published(
         for run, value in enumerate(found.tolist())
     ]
     ends = 0.0, 1.05 * float((values @ (1, 2)).max())
-    look: dict[str, Any] = {"title": title, "alt": alt, "x_range": ends}
-    label = "SAD: sum of absolute errors over all edges"
-    picture = rows(labels, x_label=label, row=52, frame_width=520, **look)
+    x = Axis("SAD: sum of absolute errors over all edges", ends)
+    picture = rows(title, alt, x, labels, row=52, frame_width=520)
     source = data_source(columns, name="published")
     single = data_source(from_rows("place value", dots), name="published_runs")
     place, below = (
@@ -212,8 +209,8 @@ def answer_pairs(
     columns: Columns = {"label": list(labels)}
     for column, values in (("first", first), ("second", second)):
         columns[column] = vector(values, len(labels), f"{column} answers").tolist()
-    look: dict[str, Any] = {"title": title, "x_label": x_label, "alt": alt}
-    picture = rows(labels, row=30, room=130, frame_width=frame_width, **look)
+    x = Axis(x_label, SHARES)
+    picture = rows(title, alt, x, labels, row=30, room=130, frame_width=frame_width)
     source = data_source(columns, name=name)
     look = {"source": source, "line_width": 5, "line_color": "#c9c9c9"}
     apart = picture.segment("first", "label", "second", "label", **look)
@@ -262,9 +259,8 @@ def sensitivity(
         for setting, line in zip(settings, values.tolist(), strict=True)
         for label, p in zip(labels, line, strict=True)
     ]
-    look: dict[str, Any] = {"title": title, "x_label": "probability of the edge", "alt": alt}
-    room = 120 + 22 * -(-len(settings) // 4)
-    picture = rows(labels, row=26, frame_width=WIDTH - 50, room=room, **look)
+    x, room = Axis("probability of the edge", SHARES), 120 + 22 * -(-len(settings) // 4)
+    picture = rows(title, alt, x, labels, row=26, frame_width=WIDTH - 50, room=room)
     low, high = values.min(axis=0).tolist(), values.max(axis=0).tolist()
     edges = list(labels)
     picture.segment(low, edges, high, edges, line_color=RULE, line_width=2)
@@ -322,9 +318,9 @@ def path_bars(
     }
     columns |= interval(columns["path"], margin)
     shown = min(top, len(pairs))
-    axes = "probability (diamond: the edge alone)", ""
-    y_ends = top - shown + 0.4, top + 0.6
-    picture = canvas(title, alt, *axes, size=(width, 46 * shown + 80), x=(0, 1.02), y=y_ends)
+    x = Axis("probability (diamond: the edge alone)", (0, 1.02))
+    y = Axis("", (top - shown + 0.4, top + 0.6))
+    picture = canvas(title, alt, x, y, size=(width, 46 * shown + 80))
     source = data_source(columns, name="paths")
     look = {"height": 0.4, "fill_color": PALE, "line_color": None}
     bars = picture.hbar(y="place", right="path", source=source, **look)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from bnlab.plots.canvas import canvas, hover, shortened, write
 from bnlab.plots.drawing import Columns, data_source, model, square
-from bnlab.plots.looks import INK, PROBABILITY, RULE, SMALL_FONT_SIZE
+from bnlab.plots.looks import INK, PROBABILITY, RULE, SMALL_FONT_SIZE, Axis
 
 FRAME = 340  # pixels, the side of the matrix
 LONGEST = 22  # characters of a label
@@ -39,9 +39,9 @@ def cells(
     n = len(names)
     longest = min(max(map(len, names)), LONGEST)
     slanted, room = n > 6 or longest > 6, round(LETTER * longest)
-    axes = "child", "parent"
     size = side + 100 + room, side + 85 + (round(0.8 * room) if slanted else 0)
-    picture = canvas(title, alt, *axes, size=size, x=list(names), y=list(reversed(names)))
+    x, y = Axis("child", list(names)), Axis("parent", list(reversed(names)))
+    picture = canvas(title, alt, x, y, size=size)
     picture.frame_width = picture.frame_height = side
     pairs = np.argwhere(~np.eye(n, dtype=bool))
     data: Columns = {"parent": [names[u] for u, _ in pairs], "child": [names[v] for _, v in pairs]}

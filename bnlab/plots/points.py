@@ -5,14 +5,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from bokeh.models import NumeralTickFormatter
 from bokeh.plotting import figure
 from numpy.typing import ArrayLike
 
-from bnlab.plots.canvas import canvas, entries, hover, legend, set_ticks
+from bnlab.plots.canvas import canvas, entries, hover, legend
 from bnlab.plots.curves import lines
-from bnlab.plots.drawing import Columns, data_source, from_rows, model, square, vector, wide
-from bnlab.plots.looks import COLOURS, CYCLE, INK, PALE, RULE
+from bnlab.plots.drawing import Columns, data_source, from_rows, square, vector, wide
+from bnlab.plots.looks import COLOURS, CYCLE, INK, PALE, RULE, Axis
 
 
 def agreement(
@@ -42,9 +41,7 @@ def agreement(
         "first": square(first, names, "first")[off].tolist(),
         "second": square(second, names, "second")[off].tolist(),
     }
-    axes = f"probability by {labels[0]}", f"probability by {labels[1]}"
-    picture = canvas(title, alt, *axes, size=(400, 400), x=(-0.04, 1.04), y=(-0.04, 1.04))
-    picture.line([0, 1], [0, 1], line_color=RULE, line_dash="dashed", line_width=1.5)
+    picture = _beside(title, alt, *(f"probability by {label}" for label in labels))
     look = {"size": 9, "fill_color": CYCLE[0], "fill_alpha": 0.55, "line_color": CYCLE[0]}
     source = data_source(columns, name=name)
     dots = picture.scatter("first", "second", source=source, **look)
@@ -85,9 +82,7 @@ def calibration(
         count, mean = int(here.sum()), float(p[here].mean())
         ends = np.array(_binomial_ends(count, mean, delta)) / count
         rows.append([mean, float(true[here].mean()), count, *ends.tolist()])
-    axes = "predicted probability", "share that came true"
-    picture = canvas(title, alt, *axes, size=(400, 400), x=(-0.04, 1.04), y=(-0.04, 1.04))
-    picture.line([0, 1], [0, 1], line_color=RULE, line_dash="dashed", line_width=1.5)
+    picture = _beside(title, alt, "predicted probability", "share that came true")
     columns = from_rows("predicted observed count low high", rows)
     source = data_source(columns, name="calibration")
     look: dict[str, Any] = {"line_color": PALE, "line_width": 9}
@@ -96,6 +91,14 @@ def calibration(
     dots = picture.scatter("predicted", "observed", source=source, **look)
     tips = [("predicted", "@predicted{0.000}"), ("came true", "@observed{0.000} of @count{0,0}")]
     hover(picture, [dots], *tips, ("by chance", "@low{0.000} to @high{0.000}"))
+    return picture
+
+
+def _beside(title: str, alt: str, *labels: str) -> figure:
+    """A canvas for two probabilities, with a line where they are equal."""
+    axes = (Axis(label, (-0.04, 1.04)) for label in labels)
+    picture = canvas(title, alt, *axes, size=(400, 400))
+    picture.line([0, 1], [0, 1], line_color=RULE, line_dash="dashed", line_width=1.5)
     return picture
 
 
@@ -121,7 +124,7 @@ def label_map(first: ArrayLike, second: ArrayLike, true: tuple[float, float], /)
     """
     title = "Where the climbs ended: one dot a climb"
     alt = "A dot for each climb: probability of state 1 of the two hidden nodes; true crosses"
-    picture = canvas(title, alt, "p(h1 = 1)", "p(h2 = 1)", x=(-0.02, 1.02), y=(-0.02, 1.02))
+    picture = canvas(title, alt, *(Axis(f"p({h} = 1)", (-0.02, 1.02)) for h in ("h1", "h2")))
     picture.vspan(x=[0.5], line_color=RULE, line_dash="dotted")
     picture.hspan(y=[0.5], line_color=RULE, line_dash="dotted")
     source = data_source(wide("first", first, {"second": second}), name="labels")
@@ -161,9 +164,9 @@ def structure_scores(
     x = np.asarray(parameters, np.int64)
     y = vector(scores, x.size, "scores")
     best = truth if np.isnan(y).all() else int(np.nanargmax(y))
-    axes = "free parameters", "score (nats)"
     ends = int(x.min()) - 3, int(x.max()) + 3
-    picture = canvas(title, alt, *axes, size=(255, 235), x=ends, y=y_range)
+    axes = Axis("free parameters", ends), Axis("score (nats)", y_range, number="0,0")
+    picture = canvas(title, alt, *axes, size=(255, 235))
     columns = {"number": list(range(x.size)), "parameters": x.tolist(), "score": y.tolist()}
     source = data_source(columns, name=name)
     look = {"size": 5, "fill_color": CYCLE[0], "line_color": None}
@@ -177,7 +180,6 @@ def structure_scores(
     picture.scatter("best_x", "best_y", size=12, marker="x", line_color=INK, **look)
     tips = [("structure", "@number"), ("parameters", "@parameters"), ("score", "@score{0.0}")]
     hover(picture, [dots], *tips)
-    picture.yaxis.formatter = model(NumeralTickFormatter, format="0,0")
     return picture
 
 
@@ -213,14 +215,13 @@ def chain_errors(
         for setting, found in zip(stops, values.tolist(), strict=True)
         for error in found
     ]
-    picture = canvas(
-        title, alt, x_label, y_label, size=(440, 400), log="y", x=list(stops), y=y_range
-    )
+    ticks = [a * 10.0**b for b in range(-3, 3) for a in (1, 2, 5)]
+    axes = Axis(x_label, list(stops)), Axis(y_label, y_range, log=True, ticks=ticks)
+    picture = canvas(title, alt, *axes, size=(440, 400))
     source = data_source(from_rows("place error alpha", points), name="chain_errors")
     look = {"fill_color": CYCLE[0], "line_color": CYCLE[0], "fill_alpha": "alpha"}
     dots = picture.scatter("place", "error", source=source, size=11, line_alpha="alpha", **look)
     hover(picture, [dots], (x_label, "@place"), (y_label, "@error{0.00}"))
-    set_ticks(picture.yaxis, [a * 10.0**b for b in range(-3, 3) for a in (1, 2, 5)])
     picture.xgrid.grid_line_color = None
     return picture
 
@@ -241,8 +242,8 @@ def distances(stops: Sequence[int], found: Mapping[str, ArrayLike], stop: int, /
         raise ValueError(f"{stop} rows are not among the stops {list(stops)}")
     title = "How far apart the two posteriors are"
     alt = "Total variation distance of the two posteriors as rows are added"
-    axes, sizes = ("rows", "total variation distance"), [f"{size:,}" for size in stops]
-    picture = canvas(title, alt, *axes, size=(300, 370), x=sizes, y=(-0.02, 0.4))
+    sizes, y = [f"{size:,}" for size in stops], Axis("total variation distance", (-0.02, 0.4))
+    picture = canvas(title, alt, Axis("rows", sizes), y, size=(300, 370))
     data = {**wide("rows", stops, found), "rows": list(sizes)}
     source = data_source(data, name="distances")
     items = lines(picture, source, dashes=("solid", "dashed"), width=3)
@@ -270,8 +271,9 @@ def heaviest(log_weights: ArrayLike, /, *, most: int = 20) -> figure:
     """
     title = "Share of the whole weight held by the heaviest runs"
     alt = "Bars of the share of the whole weight that each of the heaviest runs holds"
-    axes = "runs, heaviest first", "share of the whole weight"
-    picture = canvas(title, alt, *axes, size=(420, 330), x=(0.3, most + 0.7), y=(0, 1))
+    ticks = [1, *range(5, most + 1, 5)]
+    x = Axis("runs, heaviest first", (0.3, most + 0.7), ticks=ticks)
+    picture = canvas(title, alt, x, Axis("share of the whole weight", (0, 1)), size=(420, 330))
     values = np.asarray(log_weights, np.float64).ravel()
     shares = np.exp(np.sort(values)[::-1][:most] - np.logaddexp.reduce(values)).round(12)
     columns = {"rank": list(range(1, shares.size + 1)), "share": shares.tolist()}
@@ -279,7 +281,6 @@ def heaviest(log_weights: ArrayLike, /, *, most: int = 20) -> figure:
     look = {"source": source, "width": 0.8, "fill_color": CYCLE[0], "line_color": None}
     bars = picture.vbar("rank", top="share", **look)
     hover(picture, [bars], ("run", "number @rank by weight"), ("share", "@share{0.000}"))
-    set_ticks(picture.xaxis, [1, *range(5, most + 1, 5)])
     picture.xgrid.grid_line_color = None
     return picture
 
@@ -298,10 +299,10 @@ def experiments(estimates: ArrayLike, exact: float, eps: float, /, *, title: str
     """
     found = np.asarray(estimates, np.float64)
     alt = "A dot for each experiment at its estimate, a line at the exact value, a band around it"
-    axes = "share of the draws", "experiment"
     reach = max(8 * eps, 1.1 * float(np.abs(found - exact).max()))
     ends, top = (exact - reach, exact + reach), len(found) + 1
-    picture = canvas(title, alt, *axes, size=(600, 400), x=ends, y=(0, top))
+    axes = Axis("share of the draws", ends), Axis("experiment", (0, top))
+    picture = canvas(title, alt, *axes, size=(600, 400))
     level = {"low": [exact - eps], "exact": [exact], "high": [exact + eps], "top": [top]}
     truth = data_source(level, name="experiments_exact")
     look: dict[str, Any] = {"fill_color": PALE, "fill_alpha": 0.5, "line_color": None}
@@ -330,8 +331,8 @@ def acceptance_path(betas: ArrayLike, rates: ArrayLike, /) -> figure:
     """
     title = "Accepted share of the moves along the schedule"
     alt = "Accepted share of moves against beta; each mark stands for as many steps"
-    axes = "inverse temperature β", "accepted share"
-    picture = canvas(title, alt, *axes, size=(420, 390), x=(-0.03, 1.03), y=(0, 1.04))
+    axes = Axis("inverse temperature β", (-0.03, 1.03)), Axis("accepted share", (0, 1.04))
+    picture = canvas(title, alt, *axes, size=(420, 390))
     source = data_source(wide("beta", betas, {"rate": rates}), name="acceptance_path")
     look = {"size": 8, "fill_color": CYCLE[0], "fill_alpha": 0.5, "line_color": INK}
     dots = picture.scatter("beta", "rate", source=source, **look)

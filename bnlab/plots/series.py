@@ -5,17 +5,19 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
-from bokeh.models import LegendItem, PrintfTickFormatter
+from bokeh.models import LegendItem
 from bokeh.plotting import figure
 from numpy.typing import ArrayLike
 
-from bnlab.plots.canvas import canvas, hover, legend, row_entries, set_ticks, write
+from bnlab.plots.canvas import canvas, hover, legend, row_entries, write
 from bnlab.plots.curves import rules
-from bnlab.plots.drawing import Series, checked, data_source, from_rows, model, round_numbers
-from bnlab.plots.looks import BROKEN, COLOURS, CYCLE, DASHES, INK, MARKERS, RULE, Looks, cycled
+from bnlab.plots.drawing import Series, checked, data_source, from_rows, round_numbers
+from bnlab.plots.looks import BROKEN, COLOURS, CYCLE, INK, MARKERS, RULE, Axis, Looks, cycled
 
 MARK = {"fill_color": "color", "line_color": "color", "marker": "marker", "fill_alpha": 0.7}
 LINE = {"line_color": "color", "line_dash": "dash", "line_width": 2}
+
+TIME = Axis("time of one run on one core (seconds)")
 
 Groups = Mapping[str, Series]
 """Method -> setting -> (seconds, values): a colour for each method, a marker for each setting."""
@@ -67,10 +69,8 @@ def time_curves(
     levels: Mapping[str, float] | None = None,
     /,
     *,
-    y_label: str,
-    y_range: tuple[float, float],
-    y_axis_type: str = "linear",
-    x_label: str = "time of one run on one core (seconds)",
+    x: Axis = TIME,
+    y: Axis,
     name: str = "curves",
     title: str,
     alt: str,
@@ -83,7 +83,7 @@ def time_curves(
     ----------
     groups : method -> setting -> (seconds, values); nan leaves a gap
     levels : label -> value of a horizontal line
-    y_range : ends of the vertical axis; what lies outside is cut off
+    y : what lies outside its ends is cut off
 
     Raises
     ------
@@ -95,19 +95,17 @@ def time_curves(
     for (method, settings), colour in zip(groups.items(), COLOURS, strict=False):
         for (setting, both), marker in zip(settings.items(), MARKERS, strict=False):
             label = f"{method} {setting}".strip()
-            looks[label], curves[label] = (colour, DASHES[0], marker), both
+            looks[label], curves[label] = (colour, "solid", marker), both
     checked(curves, "times", "x")
-    every = np.concatenate([np.asarray(x, np.float64) for x, _ in curves.values()])
+    every = np.concatenate([np.asarray(times, np.float64) for times, _ in curves.values()])
     low, high = float(every.min()), float(every.max())
-    log = "x" + "y" * (y_axis_type == "log")
-    axes, ends = (x_label, y_label), (low / 1.25, high * 1.25)
-    picture = canvas(title, alt, *axes, size=(520, 420), log=log, x=ends, y=y_range)
+    x = x._replace(ends=(low / 1.25, high * 1.25), log=True, ticks=round_numbers(low, high))
+    if y.log and isinstance(y.ends, tuple):
+        y = y._replace(ticks=round_numbers(*y.ends))
+    picture = canvas(title, alt, x, y, size=(520, 420))
     items = rules(picture, levels or {}, name=f"{name}_rules")
     series(picture, curves, curves, names=(name, f"{name}_points"), looks=looks)
     legend(picture, items + key(picture, curves, looks), columns=3)
-    set_ticks(picture.xaxis, round_numbers(low, high))
-    if y_axis_type == "log":
-        set_ticks(picture.yaxis, round_numbers(*y_range))
     return picture
 
 
@@ -116,10 +114,9 @@ def growth(
     points: Series | None = None,
     /,
     *,
-    title: str,
-    y_label: str,
     x_range: tuple[float, float],
-    y_range: tuple[float, float],
+    y: Axis,
+    title: str,
     alt: str,
 ) -> figure:
     """Draw curves named at their ends, and points with a legend, over numbers of variables.
@@ -129,14 +126,13 @@ def growth(
     Parameters
     ----------
     curves, points : series of positive values; either may be empty
-    y_label : with the unit, as in "time (seconds)"
-    x_range, y_range : ends of the axes, so that a moving point does not move them
+    x_range : ends of the axis, so that a moving point does not move it, as those of `y`
     """
     points = points or {}
     for drawn in (curves, points):
         checked(drawn, "numbers of variables", "y")
-    axes = "number of variables n", y_label
-    picture = canvas(title, alt, *axes, size=(420, 400), log="y", x=x_range, y=y_range)
+    axes = Axis("number of variables n", x_range), y._replace(log=True)
+    picture = canvas(title, alt, *axes, size=(420, 400))
     looks = {**cycled(curves), **cycled(points)}
     series(picture, curves, points, names=("curves", "points"), looks=looks)
     ends = [
@@ -156,8 +152,7 @@ def core_curves(
     point: tuple[str, float, float],
     /,
     *,
-    y_label: str,
-    y_range: tuple[float, float],
+    y: Axis,
     name: str,
     title: str,
 ) -> figure:
@@ -170,8 +165,7 @@ def core_curves(
     cores : (k,) numbers of cores
     curves : name -> (k,) positive values
     point : its name, number of cores and value
-    y_label : with the unit, as in "time (hours)"
-    y_range : ends of the vertical axis, so that moving curves do not move it
+    y : has ends, so that moving curves do not move it
 
     Raises
     ------
@@ -184,15 +178,13 @@ def core_curves(
     points: Series = {label: ([place[0]], [place[1]])}
     for shown in (drawn, points):
         checked(shown, "numbers of cores", "xy")
-    ends = 0.9, 1.1 * np.max(cores)
-    picture = canvas(title, alt, "cores", y_label, size=(460, 420), log="xy", x=ends, y=y_range)
+    x = Axis("cores", (0.9, 1.1 * np.max(cores)), log=True, number="%g")
+    picture = canvas(title, alt, x, y._replace(log=True, number="%g"), size=(460, 420))
     ideal, *others = [*curves] or [""]
     looks = {ideal: (INK, BROKEN[0], MARKERS[0]), **cycled(others), **cycled(points, skip=1)}
     names = name, f"{name}_points"
-    line = series(picture, drawn, points, names=names, looks=looks, value=y_label)
+    line = series(picture, drawn, points, names=names, looks=looks, value=y.label)
     legend(picture, row_entries(line, curves) + key(picture, points, looks), columns=2)
-    for axis in (picture.xaxis, picture.yaxis):
-        axis.formatter = model(PrintfTickFormatter, format="%g")
     return picture
 
 
@@ -208,10 +200,11 @@ def roc_curves(
 
     The source `name` has a row a curve, as of `series`.
     """
-    axes = "share of absent pairs called present", "share of present pairs found"
-    picture = canvas(title, alt, *axes, size=(400, 480), x=(-0.02, 1.02), y=(-0.02, 1.02))
+    labels = "share of absent pairs called present", "share of present pairs found"
+    axes = (Axis(label, (-0.02, 1.02)) for label in labels)
+    picture = canvas(title, alt, *axes, size=(400, 480))
     picture.line([0, 1], [0, 1], line_color=RULE, line_dash="dashed")
-    looks = cycled(curves, dashes=DASHES[:4])
+    looks = cycled(curves, dashes=4)
     drawn = series(picture, curves, {}, names=(name, f"{name}_points"), looks=looks)
     legend(picture, row_entries(drawn, curves), columns=2)
     return picture
@@ -239,14 +232,13 @@ def prior_curve(
     """
     if len(others) > 4:
         raise ValueError(f"{len(others)} known priors, but dashes for 4")
-    axes = "rank of the DAG", "prior probability"
-    ends = 0.8, 1.25 * np.asarray(probabilities).size
-    picture = canvas(title, alt, *axes, log="xy", x=ends, y=y_range)
+    x = Axis("rank of the DAG", (0.8, 1.25 * np.asarray(probabilities).size), log=True)
+    picture = canvas(title, alt, x, Axis("prior probability", y_range, log=True))
     rank, probability = _stairs(probabilities)
     source = data_source({"rank": rank, "probability": probability}, name="curve")
     look = {"line_width": 7, "line_color": CYCLE[4], "line_alpha": 0.65}
     wide = picture.line("rank", "probability", source=source, **look)
-    looks = cycled(others, dashes=DASHES[:4])
+    looks = cycled(others, dashes=4)
     known = {label: _stairs(values) for label, values in others.items()}
     drawn = series(picture, known, {}, names=("curve_known", "curve_points"), looks=looks)
     legend(picture, row_entries(drawn, others), columns=2)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from bokeh.models import FixedTicker, NumeralTickFormatter
+from bokeh.models import FixedTicker
 from numpy.typing import ArrayLike
 
 from bnlab import plots
@@ -15,7 +15,7 @@ from bnlab.papers.beal2003.study import LADDER, Sides, mean_of, traced
 from bnlab.papers.page import Page, Rows, pairs
 from bnlab.plots.curves import log_curves
 from bnlab.plots.drawing import data_source
-from bnlab.plots.looks import INK, RULE
+from bnlab.plots.looks import INK, RULE, Axis
 
 Lines = Mapping[str, tuple[Sequence[int], ArrayLike]]
 
@@ -25,8 +25,8 @@ LABELS = {"bic": "BIC", "bicp": "BICp", "cs": "CS", "csd": "CS†", "vb": "VB", 
 DRAWN = ("bic", "bicp", "cs", "vb")
 PANEL = 58  # parameters from one panel of Figure 6.2 to the next
 TICKS = (10, 40, 160, 640, 2560, 10240)
-RANK_AXIS: dict[str, Any] = {"y_label": "rank of the true structure", "y_range": (136, 1)}
-SHARE_AXIS: dict[str, Any] = {"y_range": (0, 1)}
+STEPS, ACCEPTED = Axis("annealing steps K"), Axis("accepted", (0, 1))
+RANKS = Axis("rank of the true structure", (136, 1))
 WHO = ("print", "ours")
 
 
@@ -44,8 +44,8 @@ def figure_6_2(known: study.Study | None = None, n: int = 10240) -> Any:
     picture = plots.canvas(
         title,
         f"{title}: scores of 136 structures against their parameters, a panel for each score",
-        "free parameters, from 18 to 66 in each panel",
-        "score (nats)",
+        Axis("free parameters, from 18 to 66 in each panel"),
+        Axis("score (nats)", number="0,0"),
         size=(900, 260),
     )
     shifts = PANEL * np.arange(len(columns))
@@ -70,7 +70,6 @@ def figure_6_2(known: study.Study | None = None, n: int = 10240) -> Any:
     picture.xaxis.ticker = FixedTicker(ticks=list(middles))
     picture.xaxis.major_label_overrides = middles
     picture.xgrid.visible = False
-    picture.yaxis.formatter = NumeralTickFormatter(format="0,0")
     return picture
 
 
@@ -92,17 +91,15 @@ def table_6_1(names: Iterable[str] = world.RANK_SCORES[:-1]) -> Rows:
             yield n, name, published[i], np.median(ours), ours.min(), ours.max()
 
 
-def _against_size(lines: Lines, /, *, title: str, alt: str, **axis: Any) -> Any:
+def _against_size(lines: Lines, y: Axis, /, *, title: str, alt: str) -> Any:
     """Draw lines over the number of rows, each with sizes of its own."""
     sizes = sorted({n for some, _ in lines.values() for n in some})
     filled = {}
     for label, (some, values) in lines.items():
         known = dict(zip(some, np.asarray(values, np.float64).tolist(), strict=True))
         filled[label] = np.array([known.get(n, np.nan) for n in sizes])
-    settings = {"x_label": "rows n", "name": "by_size", **axis}
-    picture = log_curves(sizes, filled, {}, title=title, alt=alt, **settings)
-    picture.xaxis.ticker = FixedTicker(ticks=list(TICKS))
-    return picture
+    x = Axis("rows n", ticks=TICKS)
+    return log_curves(sizes, filled, {}, x=x, y=y, name="by_size", title=title, alt=alt)
 
 
 def _of_scores(sizes: Sequence[int], values: Iterable[ArrayLike]) -> dict[str, Any]:
@@ -118,7 +115,7 @@ def figure_6_3_print() -> Any:
     lines = {LABELS[name]: (world.SIZES, column) for name, column in columns}
     title = "Figure 6.3, published"
     alt = f"{title}: rank of the true structure by five scores against the number of rows"
-    return _against_size(lines, title=title, alt=alt, **RANK_AXIS)
+    return _against_size(lines, RANKS, title=title, alt=alt)
 
 
 def _of_one_data_set(what: str, of_ais: Callable[[Floats], Any]) -> Lines:
@@ -135,7 +132,7 @@ def figure_6_3() -> Any:
     """Figure 6.3, ours. The same from one data set of ours."""
     lines, title = _of_one_data_set("rank", world.ranks), "Figure 6.3, here"
     alt = f"{title}: rank of the true structure by five scores against the number of rows"
-    return _against_size(lines, title=title, alt=alt, **RANK_AXIS)
+    return _against_size(lines, RANKS, title=title, alt=alt)
 
 
 @page.figure("figure_6_4")
@@ -143,7 +140,7 @@ def figure_6_4() -> Any:
     """Figure 6.4: difference from the highest score. The smallest difference throughout is VB's."""
     lines = _of_one_data_set("gap", world.gaps)
     alt = "Score of the true structure less the highest, by five scores, against rows"
-    return _against_size(lines, title="Figure 6.4", alt=alt, y_label="difference (nats)")
+    return _against_size(lines, Axis("difference (nats)"), title="Figure 6.4", alt=alt)
 
 
 @page.table(
@@ -199,11 +196,11 @@ def over_draws(number: int, kind: str, what: str, words: str) -> Any:
     last."""
     sizes, title = study.saved().sizes("rank draw"), f"Figure 6.{number}: {words}"
     values = (_SUMMARIES[what](getattr(study.saved().standing("draw", n), kind)) for n in sizes)
-    axis = RANK_AXIS if kind == "rank" else {"y_label": "nats"}
+    axis = RANKS if kind == "rank" else Axis("nats")
     if what == "first":
-        axis = SHARE_AXIS | {"y_label": "share"}
+        axis = Axis("share", (0, 1))
     alt = f"{title}: BIC, BICp, CS and VB against the number of rows"
-    return _against_size(_of_scores(sizes, values), title=title, alt=alt, **axis)
+    return _against_size(_of_scores(sizes, values), axis, title=title, alt=alt)
 
 
 @page.table("dimensions", "d' - d", "structures")
@@ -227,12 +224,11 @@ def figure_6_10(n: int = 480) -> Any:
         LADDER,
         lines,
         {"VB": scores["vb"], "BIC": scores["bic"]},
-        x_label="annealing steps K",
-        y_label="ln p(data), nats",
+        x=STEPS,
+        y=Axis("ln p(data), nats", (scores["vb"] - 150, scores["vb"] + 80)),
         title="Figure 6.10",
         alt="Estimates of AIS against the number of steps from six starts, with VB and BIC",
         name="traces",
-        y_range=(scores["vb"] - 150, scores["vb"] + 80),
     )
 
 
@@ -242,8 +238,8 @@ def closing_band(found: Sides, gold: float, /, *, title: str) -> Any:
         LADDER,
         {"upward": found.lower, "in reverse": found.upper},
         {"SMC": gold},
-        x_label="annealing steps K",
-        y_label="ln p(data), nats",
+        x=STEPS,
+        y=Axis("ln p(data), nats"),
         title=title,
         alt=f"{title}: mean ln weights of runs upward and in reverse, which close in on SMC",
         name="sides",
@@ -280,10 +276,9 @@ def figure_6_11() -> Any:
     lines = {"mean": mean, "mean − sd": mean - sd, "mean + sd": mean + sd}
     return _against_size(
         {label: (sizes, line) for label, line in lines.items()},
+        ACCEPTED,
         title="Figure 6.11",
         alt="Share of accepted proposals against the number of rows",
-        y_label="accepted",
-        **SHARE_AXIS,
     )
 
 
@@ -295,11 +290,10 @@ def figure_6_12() -> Any:
     names = ("first quarter", "second", "third", "fourth")
     return _against_size(
         {name: (sizes, column) for name, column in zip(names, rates.T, strict=True)},
+        ACCEPTED,
         title="Figure 6.12",
         alt="Share of accepted proposals in each quarter of the schedule against the number of "
         "rows",
-        y_label="accepted",
-        **SHARE_AXIS,
     )
 
 
@@ -310,8 +304,8 @@ def figure_6_13(shapes: Sequence[float] = (0.05, 0.1, 0.2, 0.5, 1, 1e6)) -> Any:
     picture = plots.canvas(
         "Figure 6.13",
         "Annealing schedules: the smaller e, the longer they stay near 0",
-        "share of the steps k / K",
-        "inverse temperature τ",
+        Axis("share of the steps k / K"),
+        Axis("inverse temperature τ"),
     )
     for shape, colour in zip(shapes, plots.CYCLE, strict=False):
         label = "linear" if shape > 100 else f"e = {shape:g}"

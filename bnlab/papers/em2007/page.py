@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from bokeh.layouts import gridplot
-from bokeh.models import NumeralTickFormatter
 from numpy.typing import ArrayLike
 
 import bnlab as bn
@@ -15,7 +14,8 @@ from bnlab.checks import Floats
 from bnlab.papers.em2007 import cases, study
 from bnlab.papers.page import Page, Rows
 from bnlab.plots.drawing import data_source
-from bnlab.plots.looks import CYCLE, INK
+from bnlab.plots.looks import CYCLE, INK, Axis
+from bnlab.plots.series import TIME
 
 page = Page()
 
@@ -109,16 +109,14 @@ def convergence(number: int, name: str, more: str, words: str) -> Any:
             x = moves if more else walked.setup + walked.seconds * moves / walked.size
             groups[group][label] = (x, values.mean(axis=0))
     title = f"Figure {number}: {name}{words}"
-    measure, exact = {"x_label": "moves of one chain"} if more else {}, cases.case(name)
+    over, exact = Axis("moves of one chain") if more else TIME, cases.case(name)
     return plots.time_curves(
         groups,
         {"DP alone": bn.diagnostics.sad(exact.orders.edges, exact.dags.edges)},
-        y_label="SAD from the exact edges",
-        y_range=(0.05, 12.0),
-        y_axis_type="log",
+        x=over,
+        y=Axis("SAD from the exact edges", (0.05, 12.0), log=True),
         title=title,
         alt=f"{title}: distance from the exact edge probabilities, a line for each sampler",
-        **measure,
     )
 
 
@@ -151,15 +149,13 @@ def discovery(number: int, kind: str) -> Any:
     """Figure {number}: {kind}. Area under the ROC curve for the child network, a mark for each of
     ten data sets."""
     areas = {NAMES.get(name, name): values for name, values in _areas(kind).items()}
-    title = f"Figure {number}: {kind}"
+    title, least = f"Figure {number}: {kind}", min(values.min() for values in areas.values())
     picture = plots.canvas(
         title,
         f"{title}: area under the ROC curve of {kind}, a mark for each data set and method",
-        f"area under the ROC curve, {kind}",
-        "",
+        Axis(f"area under the ROC curve, {kind}", (least - 0.01, 1.005)),
+        Axis("", list(reversed(areas))),
         size=(520, 110 + 30 * len(areas)),
-        x=(min(values.min() for values in areas.values()) - 0.01, 1.005),
-        y=list(reversed(areas)),
     )
     columns = {
         "method": [label for label, values in areas.items() for _ in values],
@@ -208,8 +204,7 @@ def predicted(number: int, name: str, title: str, within: tuple[float, float] | 
     return plots.time_curves(
         groups,
         levels,
-        y_label="mean ln p of a held-out row, nats",
-        y_range=(middle - below, middle + above),
+        y=Axis("mean ln p of a held-out row, nats", (middle - below, middle + above)),
         title=title,
         alt=f"{title}: mean log probability of held-out rows against time, a line for each sampler",
     )
@@ -294,14 +289,12 @@ def traces(speed: str, samplers: Sequence[str], words: str) -> Any:
         picture = plots.traces(
             moves,
             {f"chain {i + 1}": line[shown] for i, line in enumerate(lines)},
-            y_range=(top - 150, top + 10),
-            y_label="ln p(D | G), nats",
+            y=Axis("ln p(D | G), nats", (top - 150, top + 10)),
             name=f"trace_{name}",
             title=name,
             alt=f"Figure 9, {name}: ln p(D | G) along four chains from different starts",
         )
         picture.width, picture.height = 380, 300
-        picture.xaxis.formatter = NumeralTickFormatter(format="0,0")
         pictures.append(picture)
     return gridplot(pictures, ncols=2, toolbar_location=None)
 

@@ -15,7 +15,7 @@ from bnlab.papers.htw2016.study import FEATURE_SIZES, FEATURES, MEANINGS, SAMPLE
 from bnlab.papers.page import Page, Rows, stored
 from bnlab.plots.canvas import entries, legend
 from bnlab.plots.drawing import data_source
-from bnlab.plots.looks import COLOURS, INK
+from bnlab.plots.looks import COLOURS, INK, Axis
 
 page = Page()
 
@@ -120,8 +120,8 @@ def figure_features(name: str, half: int) -> Any:
             FEATURE_SIZES,
             {method: values[feature].mean(axis=0) for method, values in found(name).items()},
             {},
-            x_label="DAGs drawn, or ten times k",
-            y_label="SAD",
+            x=Axis("DAGs drawn, or ten times k"),
+            y=Axis("SAD"),
             name=f"sad_{feature}",
             title=f"{name}, {feature}: {MEANINGS[feature]}",
             alt=f"SAD of {MEANINGS[feature]} on {name} against the number of DAGs, for each method",
@@ -160,10 +160,9 @@ def rates() -> Any:
     picture = plots.canvas(
         "90 edges of tic-tac-toe, ε = 0.02, 4,612 draws",
         "Histogram of the share of experiments that miss an edge, far left of the line at 0.05",
-        *("share of runs that miss", "edges"),
+        Axis("share of runs that miss", (0, reach)),
+        Axis("edges", (0, 1.1 * counts.max())),
         size=(480, 300),
-        x=(0, reach),
-        y=(0, 1.1 * counts.max()),
     )
     data = {"left": ends[:-1].tolist(), "right": ends[1:].tolist(), "count": counts.tolist()}
     look = {"fill_color": COLOURS[0], "fill_alpha": 0.6, "line_color": "#ffffff"}
@@ -186,6 +185,6 @@ def bound() -> Any:
         study.CURVE,
         measured,
         {"Hoeffding: 2 exp(−2 T ε²)": hoeffding},
-        y_label="share of runs",
+        y=Axis("share of runs"),
         title="Share of 1,000 runs that miss by 0.02 or more",
     )

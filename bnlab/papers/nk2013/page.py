@@ -13,6 +13,7 @@ from bnlab.checks import Floats
 from bnlab.papers.nk2013 import study
 from bnlab.papers.nk2013.study import DAGS, METHODS, SIZES, Counts, count
 from bnlab.papers.page import Page, Rows
+from bnlab.plots.looks import Axis
 
 page = Page()
 
@@ -44,8 +45,8 @@ def figure_1(k: int, plan: study.Plan = study.LAB, sizes: tuple[int, ...] = SIZE
     time_title = f"Time of an exact count, in-degree at most {k}"
     sets_title = f"Sets in its table, in-degree at most {k}"
     return row(
-        _growth(found, sizes, found.seconds, time_title, "time (seconds)", (1e-5, 3e3)),
-        _growth(found, sizes, shown, sets_title, "number of sets", (1, 3e9)),
+        _growth(found, sizes, found.seconds, time_title, Axis("time (seconds)", (1e-5, 3e3))),
+        _growth(found, sizes, shown, sets_title, Axis("number of sets", (1, 3e9))),
     )
 
 
@@ -54,8 +55,7 @@ def _growth(
     sizes: Sequence[int],
     values: Mapping[str, Floats],
     title: str,
-    y_label: str,
-    y_range: tuple[float, float],
+    y: Axis,
 ) -> Any:
     n = np.array(sizes, float)
     curves: Lines = {}
@@ -75,10 +75,9 @@ def _growth(
     return plots.growth(
         curves,
         {**counted, **others},
-        title=title,
-        y_label=y_label,
         x_range=(6, 67),
-        y_range=y_range,
+        y=y,
+        title=title,
         alt=f"{title}: points for each of {DAGS} DAGs and a line at the mean, for numbers of nodes "
         "from 10 to 63",
     )
@@ -135,8 +134,7 @@ def evidence_curves(
     return plots.time_curves(
         groups,
         levels,
-        y_label="ln p(D), nats",
-        y_range=(middle - SHOWN[0], middle + SHOWN[1]),
+        y=Axis("ln p(D), nats", (middle - SHOWN[0], middle + SHOWN[1])),
         title=title,
         alt=f"{title}: medians of nine runs of each sampler and a lower bound, against time",
     )
@@ -264,9 +262,7 @@ def edge_figure(
         groups[GROUPS[sampler.method]][f"r = {sampler.r:,} {label}".strip()] = curve
     return plots.time_curves(
         groups,
-        y_label=y_label,
-        y_range=(0.03, 1.2),
-        y_axis_type="log",
+        y=Axis(y_label, (0.03, 1.2), log=True),
         title=title,
         alt=f"{title}: medians of nine runs of AIS and MC3, against time",
     )

@@ -11,6 +11,7 @@ from bnlab import plots
 from bnlab.checks import Floats
 from bnlab.papers.page import Page, Rows
 from bnlab.papers.stat521a import search, study
+from bnlab.plots.looks import Axis
 
 page = Page()
 
@@ -57,10 +58,8 @@ def figure_learned() -> Any:
     }
     return plots.time_curves(
         _grouped(search.SIZES, search.WAYS, search.distances().mean.mean(axis=0), groups),
-        y_label="KL(ALARM || learned), nats a row",
-        y_range=(0.03, 10),
-        y_axis_type="log",
-        x_label="rows",
+        x=Axis("rows"),
+        y=Axis("KL(ALARM || learned), nats a row", (0.03, 10), log=True),
         name="learned",
         title="ALARM: parameters alone, or structure as well",
         alt="Distance from ALARM against rows: known structure lowest, then learned, then a tree",
@@ -87,9 +86,8 @@ def traces(m: int) -> Any:
     return plots.traces(
         places,
         {label: line[shown] for label, line in lines.items()},
-        x_label="draws: 5000 local moves, or 20 of orders",
-        y_label="ln p(D, G), nats",
-        y_range=(top - BELOW, top + BELOW / 20),
+        x=Axis("draws: 5000 local moves, or 20 of orders"),
+        y=Axis("ln p(D, G), nats", (top - BELOW, top + BELOW / 20)),
         name=f"trace_{m}",
         title=f"ALARM, {m} rows",
         alt=f"ALARM, {m} rows: local moves from no edge end far below those from a search; orders "
@@ -189,9 +187,8 @@ def bias() -> Any:
     }
     return plots.time_curves(
         {"each DAG alike": {"": (sizes, found.alike[:, 0])}, "order-modular,": modular},
-        y_label="posterior probability of one DAG",
-        y_range=(-0.01, 0.45),
-        x_label="rows",
+        x=Axis("rows"),
+        y=Axis("posterior probability of one DAG", (-0.01, 0.45)),
         name="bias",
         title="The four DAGs of the true class",
         alt="Posterior probability of each of four equivalent DAGs against rows: a quarter each, "
@@ -239,20 +236,19 @@ def strengths(kind: str, m: int = 90) -> Any:
     right from wrong."""
     values = study.subsets()[kind][study.SIZES.index(m)].mean(axis=0)
     blank = float(values[0, 0])
-    y_label, y_range = "area under the ROC curve", (0.55, 1.01)
+    y = Axis("area under the ROC curve", (0.55, 1.01))
     if kind == "evidence":
         values, blank = values - blank, 0.0
-        y_label, y_range = "ln p(D | strength), nats above none", (-40.0, 20.0)
+        y = Axis("ln p(D | strength), nats above none", (-40.0, 20.0))
     x = study.STRENGTHS[1:]
     return plots.time_curves(
         {source: {"": (x, line[1:])} for source, line in zip(study.SOURCES, values, strict=True)},
         {"no beliefs": blank},
-        y_label=y_label,
-        y_range=y_range,
-        x_label="strength of the beliefs",
+        x=Axis("strength of the beliefs"),
+        y=y,
         name=f"{kind}_{m}",
         title=f"T-cells, {m:,} rows, mean of {study.SUBSETS} subsets",
-        alt=f"T-cells, {m} rows: {y_label} against the strength of right and of wrong beliefs",
+        alt=f"T-cells, {m} rows: {y.label} against the strength of right and of wrong beliefs",
     )
 
 
@@ -276,9 +272,8 @@ def figure_found(kind: str) -> Any:
     }
     return plots.time_curves(
         _grouped(study.CHILD_SIZES, study.METHODS, means, groups),
-        y_label=f"area under the ROC curve, {kind}",
-        y_range=(0.5, 1.01),
-        x_label="rows",
+        x=Axis("rows"),
+        y=Axis(f"area under the ROC curve, {kind}", (0.5, 1.01)),
         name=kind,
         title=f"Child structure, 20 nodes: {kind}",
         alt=f"Area under the ROC curve of {kind} against rows: averages above single DAGs",
@@ -306,10 +301,8 @@ def predicted() -> Any:
     }
     return plots.time_curves(
         _grouped(study.LOSS_SIZES, study.WAYS, values.mean(axis=0), groups),
-        y_label="KL(true || predicted), nats a row",
-        y_range=(0.01, 3),
-        y_axis_type="log",
-        x_label="rows",
+        x=Axis("rows"),
+        y=Axis("KL(true || predicted), nats a row", (0.01, 3), log=True),
         name="predicted",
         title=f"Predictions, {values.shape[0]} networks of {study.NODES} nodes",
         alt="Loss of predictions against rows: averages below the best DAG while rows are few",
@@ -343,9 +336,8 @@ def figure_windows() -> Any:
     }
     return plots.time_curves(
         groups,
-        y_label="posterior probability of the window",
-        y_range=(0.0, 1.03),
-        x_label="Bayes factor, best to last",
+        x=Axis("Bayes factor, best to last"),
+        y=Axis("posterior probability of the window", (0.0, 1.03)),
         name="windows",
         title="Occam's window: by beam search, and in truth",
         alt="Posterior probability in Occam's window against its Bayes factor, found and exact",
@@ -370,9 +362,8 @@ def visits(name: str = "coronary") -> Any:
         study.STOPS,
         {label: values.mean(axis=0) for label, values in study.errors(name).items()},
         {},
-        x_label="local moves of one chain",
-        y_label="SAD from the exact edges",
-        y_range=(0.08, 24.0),
+        x=Axis("local moves of one chain"),
+        y=Axis("SAD from the exact edges", (0.08, 24.0)),
         name=f"visits_{name}",
         title=f"{name.replace('_', '-')}: counted or weighed",
         alt=f"{name}: error of the edges against moves, by counting visits and by weighing DAGs",
