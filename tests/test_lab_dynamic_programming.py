@@ -67,7 +67,7 @@ def test_lattice_refuses_what_it_cannot_draw() -> None:
 
 
 def test_growth_refuses_what_a_log_scale_cannot_show() -> None:
-    look = {"x_range": (1, 9), "y": plots.Axis("y", (1, 9)), "title": "t", "alt": "a"}
+    look = {"x": plots.Axis("x", (1, 9)), "y": plots.Axis("y", (1, 9)), "title": "t", "alt": "a"}
     with pytest.raises(ValueError, match="'time' holds 0"):
         plots.growth({}, {"time": ([8], [0])}, **look)
     with pytest.raises(ValueError, match="'time' has 2 numbers of variables and 1 values"):

@@ -18,15 +18,15 @@ ROWS = np.array(lab.FIVE)
 
 
 def test_scores_that_are_missing_have_no_winner() -> None:
-    look = {"y_range": (-10, -7), "name": "vb", "title": "VB"}
-    picture = plots.structure_scores([18, 50], [NAN, NAN], 1, **look)
+    y = plots.Axis("score (nats)", (-10, -7))
+    picture = plots.structure_scores([18, 50], [NAN, NAN], 1, y=y, title="VB")
     marks = columns(picture, "vb_marks")
     assert marks["best_x"] == marks["true_x"] == [50]
 
 
 def test_what_does_not_fit_is_refused() -> None:
     with pytest.raises(ValueError, match=r"scores has shape \(1,\), but 2 values"):
-        plots.structure_scores([18, 50], [-9.0], 0, y_range=(-10, -7), name="vb", title="VB")
+        plots.structure_scores([18, 50], [-9.0], 0, y=plots.Axis("score"), title="VB")
     with pytest.raises(ValueError, match="9 lines and 0 rules"):
         plots.log_curves(
             [1],

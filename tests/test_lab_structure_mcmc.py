@@ -78,10 +78,11 @@ def test_stuck_follows_its_controls() -> None:
 
 
 def test_what_does_not_fit_is_refused() -> None:
+    look = {"x": plots.Axis("share"), "y": plots.Axis("SAD", (1, 9)), "title": "t"}
     with pytest.raises(ValueError, match=r"shape \(2,\), but there are 2 settings"):
-        plots.chain_errors(["a", "b"], [1, 2], "a", x_label="share", y_range=(1, 9))
+        plots.chain_errors(["a", "b"], [1, 2], "a", **look)
     with pytest.raises(ValueError, match="'c' is not among the settings"):
-        plots.chain_errors(["a", "b"], [[1], [2]], "c", x_label="share", y_range=(1, 9))
+        plots.chain_errors(["a", "b"], [[1], [2]], "c", **look)
 
 
 def test_check_of_the_rule(capsys: pytest.CaptureFixture[str]) -> None:

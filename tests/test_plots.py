@@ -171,7 +171,7 @@ PICTURES = {
     "roc": lambda: plots.roc_curves({"exact": ([0, 1], [0, 1])}),
     "ratios": lambda: plots.hysteresis([-5, -1], [-3, -1]),
     "chain_errors": lambda: plots.chain_errors(
-        [0, 1], [[1], [2]], 1, x_label="share", y_range=(1, 9)
+        [0, 1], [[1], [2]], 1, x=plots.Axis("share"), y=plots.Axis("SAD", (1, 9)), title="Errors"
     ),
 }
 
@@ -337,7 +337,7 @@ def test_error_curve_leaves_out_what_a_logarithmic_axis_cannot_show() -> None:
 
 
 def test_published_data_has_two_standard_deviations_and_our_means() -> None:
-    picture = plots.published([(0.5, 0.1), (0.2, 0.05)], [[], [0.1, 0.2]], ["a", "b"])
+    picture = plots.published([(0.5, 0.1), (0.2, 0.05)], [[], [0.1, 0.2]], ["a", "b"], title="t")
     assert columns(picture, "published_runs")["value"] == [0.1, 0.2]
     data = columns(picture, "published")
     assert data["low"] == pytest.approx([0.3, 0.1])
@@ -352,7 +352,7 @@ def test_bars_that_do_not_fit_are_refused() -> None:
     with pytest.raises(ValueError, match="not all different"):
         plots.share_bars([0.5, 0.5], [0.5, 0.5], ["a", "a"])
     with pytest.raises(ValueError, match="3 labels"):
-        plots.published([(0.5, 0.1)], [[0.5]], ["a", "b", "c"])
+        plots.published([(0.5, 0.1)], [[0.5]], ["a", "b", "c"], title="t")
 
 
 def test_walk_down_marks_the_way_and_what_is_next() -> None:

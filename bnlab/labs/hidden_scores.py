@@ -152,12 +152,10 @@ class Scores(View):
         everything = np.array([*values.values()])
         low, high = float(everything.min()), float(everything.max())
         room = 0.04 * (high - low)
-        ends, panels = (low - room, high + room), {}
+        y, panels = plots.Axis("score (nats)", (low - room, high + room), number="0,0"), {}
         for name, scores in values.items():
-            alt = f"{name} of each structure against its parameters, the true and best marked"
-            look: Any = {"y_range": ends, "name": name.lower(), "title": name, "alt": alt}
-            picture = plots.structure_scores(world.parameters(), scores, true_number(), **look)
-            panels[name] = picture, _ranked(scores)
+            shown = world.parameters(), scores, true_number()
+            panels[name] = plots.structure_scores(*shown, y=y, title=name), _ranked(scores)
         model = drawing(true_model(), "The true structure: h1 and h2 are hidden", 195)
         return panels | {"model": (model, ""), "bars": _bars(size)}
 
@@ -168,10 +166,7 @@ def _bars(n: int) -> tuple[Any, str]:
     now = {name: values[true_number()] - found.log_value for name, values in scored(n).items()}
     gaps = [now["MAP"], 0.0, *(now[name] - log_a for name in ("VB", "CS", "BIC"))]
     labels = "MAP", "≥ ln p(D)", "≥ VB", "≥ CS", "BIC, no bound"
-    title = "The true structure: scores without ln A"
-    alt = "Bars from ln p(D) to MAP on the right, and to VB, CS and BIC on the left"
-    ends = -140.0, 190.0
-    picture = plots.evidence_bars(gaps, labels, sides=(2, 0), ends=ends, title=title, alt=alt)
+    picture = plots.evidence_bars(gaps, labels, sides=(2, 0), ends=(-140.0, 190.0))
     value = f"≈ {found.log_value:,.0f} (to a few nats)" if n > 10 else f"= {found.log_value:.1f}"
     return picture, (
         f"ln p(D) {value} lies in the grey if EM found the highest peak. CS ≤ VB: one climb of "

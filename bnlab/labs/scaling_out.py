@@ -244,10 +244,11 @@ class ExactPlan(View):
             return 10_000 * annealing_seconds(max(k, SIZES[0]), self._a_move_term)
 
         holds = [name for name, size in MEMORIES.items() if needs[n] <= size]
-        y, across = plots.Axis("memory (GB)", (0.001, 1e9)), (15, MOST + 0.5)
+        x = plots.Axis("number of variables n", (15, MOST + 0.5))
+        y = plots.Axis("memory (GB)", (0.001, 1e9))
         alt = "Memory of the exact sum by number of variables, and of four computers"
         point = {f"n = {n}": ([n], [needs[n] / 1e9])}
-        gigabytes = plots.growth(memory, point, x_range=across, y=y, title="Memory", alt=alt)
+        gigabytes = plots.growth(memory, point, x=x, y=y, title="Memory", alt=alt)
         times = {
             "exact sum": (named, [seconds[k] / 3600 for k in named]),
             "10,000 runs of AIS": (large, [annealed(k) / 3600 for k in large]),
@@ -263,7 +264,7 @@ class ExactPlan(View):
                 f"it: {holds[0] if holds else 'none'}.",
             ),
             "time": (
-                plots.growth(times, point, x_range=across, y=y, title=title, alt=alt),
+                plots.growth(times, point, x=x, y=y, title=title, alt=alt),
                 f"{spoken(seconds[n])}, if there is the memory; 10,000 runs of AIS for "
                 f"{max(n, SIZES[0])} variables: {spoken(annealed(n))}.",
             ),

@@ -89,8 +89,8 @@ class Stuck(View):
                     self._walks,
                     np.array([self._errors[data, each] for each in self._walks]),
                     walk,
-                    x_label="walk",
-                    y_range=(0.5, 50.0),
+                    x=plots.Axis("walk"),
+                    y=plots.Axis("SAD from the exact edges", (0.5, 50.0)),
                     title=f"Error of each of {chains} walks, second half",
                 ),
                 f"{data}, {walk}: SAD {found.min():.2f} to {found.max():.2f}, mean "

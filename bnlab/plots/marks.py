@@ -86,14 +86,7 @@ def share_bars(
 
 
 def evidence_bars(
-    gaps: ArrayLike,
-    labels: Sequence[str],
-    /,
-    *,
-    sides: tuple[int, int],
-    ends: tuple[float, float],
-    title: str,
-    alt: str,
+    gaps: ArrayLike, labels: Sequence[str], /, *, sides: tuple[int, int], ends: tuple[float, float]
 ) -> figure:
     """Draw bars from the log evidence (diamond) to bounds and scores; shade what bounds leave.
 
@@ -106,6 +99,8 @@ def evidence_bars(
     sides : which of them are the best lower bound and the upper bound
     ends : of the axis, nats
     """
+    title = "The true structure: scores without ln A"
+    alt = "Bars from ln p(D) to MAP on the right, and to VB, CS and BIC on the left"
     values = vector(gaps, len(labels), "gaps").tolist()
     text = [f"{gap:+.0f}".replace("-", "−") if gap else "" for gap in values]
     columns: Columns = {"label": list(labels), "gap": values, "text": text}
@@ -123,12 +118,7 @@ def evidence_bars(
 
 
 def published(
-    printed: ArrayLike,
-    ours: Sequence[ArrayLike],
-    labels: Sequence[str],
-    /,
-    *,
-    title: str = "Published mean ± 2 sd, and our runs",
+    printed: ArrayLike, ours: Sequence[ArrayLike], labels: Sequence[str], /, *, title: str
 ) -> figure:
     """Draw published values (diamond, bar of +/- 2 sd), with our runs and mean below each.
 

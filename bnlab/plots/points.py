@@ -139,41 +139,34 @@ def label_map(first: ArrayLike, second: ArrayLike, true: tuple[float, float], /)
 
 
 def structure_scores(
-    parameters: ArrayLike,
-    scores: ArrayLike,
-    truth: int,
-    /,
-    *,
-    y_range: tuple[float, float],
-    name: str,
-    title: str,
-    alt: str = "A dot for each structure: its score against its number of parameters",
+    parameters: ArrayLike, scores: ArrayLike, truth: int, /, *, y: Axis, title: str
 ) -> figure:
     """Draw a dot for each structure, a circle around the true one, a cross on the highest.
 
-    Sources: `name`, columns `number`, `parameters` and `score`; `name` + "_marks", with `true_x`,
-    `true_y`, `best_x` and `best_y`.
+    Sources: the title in lower case, columns `number`, `parameters` and `score`; this + "_marks",
+    with `true_x`, `true_y`, `best_x` and `best_y`.
 
     Parameters
     ----------
     parameters : (N,) numbers of free parameters
     scores : (N,) nats; nan where there is none yet
     truth : which structure is the true one
-    y_range : ends of the vertical axis, nats
+    title : what the score is called
     """
-    x = np.asarray(parameters, np.int64)
-    y = vector(scores, x.size, "scores")
-    best = truth if np.isnan(y).all() else int(np.nanargmax(y))
-    ends = int(x.min()) - 3, int(x.max()) + 3
-    axes = Axis("free parameters", ends), Axis("score (nats)", y_range, number="0,0")
-    picture = canvas(title, alt, *axes, size=(255, 235))
-    columns = {"number": list(range(x.size)), "parameters": x.tolist(), "score": y.tolist()}
+    alt = f"{title} of each structure against its parameters, the true and best marked"
+    sizes, name = np.asarray(parameters, np.int64), title.lower()
+    values = vector(scores, sizes.size, "scores")
+    best = truth if np.isnan(values).all() else int(np.nanargmax(values))
+    x = Axis("free parameters", (int(sizes.min()) - 3, int(sizes.max()) + 3))
+    picture = canvas(title, alt, x, y, size=(255, 235))
+    columns = {"number": list(range(sizes.size)), "parameters": sizes.tolist()}
+    columns["score"] = values.tolist()
     source = data_source(columns, name=name)
     look = {"size": 5, "fill_color": CYCLE[0], "line_color": None}
     dots = picture.scatter("parameters", "score", source=source, **look)
     marked = {"true": truth, "best": best}
-    columns = {f"{key}_x": [int(x[i])] for key, i in marked.items()}
-    columns |= {f"{key}_y": [float(y[i])] for key, i in marked.items()}
+    columns = {f"{key}_x": [int(sizes[i])] for key, i in marked.items()}
+    columns |= {f"{key}_y": [float(values[i])] for key, i in marked.items()}
     marks = data_source(columns, name=f"{name}_marks")
     look = {"source": marks, "line_width": 2.5}
     picture.scatter("true_x", "true_y", size=15, fill_color=None, line_color=CYCLE[3], **look)
@@ -184,14 +177,7 @@ def structure_scores(
 
 
 def chain_errors(
-    stops: Sequence[str],
-    errors: ArrayLike,
-    stop: str,
-    /,
-    *,
-    x_label: str,
-    y_range: tuple[float, float],
-    title: str = "Error of each chain",
+    stops: Sequence[str], errors: ArrayLike, stop: str, /, *, x: Axis, y: Axis, title: str
 ) -> figure:
     """Draw a dot for the error of each chain at each setting, those at `stop` darker.
 
@@ -204,7 +190,6 @@ def chain_errors(
     stop : one of the settings, the one to mark
     """
     alt = "The error of each chain at each setting, on a logarithmic axis"
-    y_label = "SAD from the exact edges"
     values = np.asarray(errors, np.float64)
     if values.ndim != 2 or len(values) != len(stops):
         raise ValueError(f"errors have shape {values.shape}, but there are {len(stops)} settings")
@@ -216,12 +201,12 @@ def chain_errors(
         for error in found
     ]
     ticks = [a * 10.0**b for b in range(-3, 3) for a in (1, 2, 5)]
-    axes = Axis(x_label, list(stops)), Axis(y_label, y_range, log=True, ticks=ticks)
+    axes = x._replace(ends=list(stops)), y._replace(log=True, ticks=ticks)
     picture = canvas(title, alt, *axes, size=(440, 400))
     source = data_source(from_rows("place error alpha", points), name="chain_errors")
     look = {"fill_color": CYCLE[0], "line_color": CYCLE[0], "fill_alpha": "alpha"}
     dots = picture.scatter("place", "error", source=source, size=11, line_alpha="alpha", **look)
-    hover(picture, [dots], (x_label, "@place"), (y_label, "@error{0.00}"))
+    hover(picture, [dots], (x.label, "@place"), (y.label, "@error{0.00}"))
     picture.xgrid.grid_line_color = None
     return picture
 

@@ -110,14 +110,7 @@ def time_curves(
 
 
 def growth(
-    curves: Series,
-    points: Series | None = None,
-    /,
-    *,
-    x_range: tuple[float, float],
-    y: Axis,
-    title: str,
-    alt: str,
+    curves: Series, points: Series | None = None, /, *, x: Axis, y: Axis, title: str, alt: str
 ) -> figure:
     """Draw curves named at their ends, and points with a legend, over numbers of variables.
 
@@ -126,13 +119,12 @@ def growth(
     Parameters
     ----------
     curves, points : series of positive values; either may be empty
-    x_range : ends of the axis, so that a moving point does not move it, as those of `y`
+    x, y : have ends, so that a moving point does not move them
     """
     points = points or {}
     for drawn in (curves, points):
         checked(drawn, "numbers of variables", "y")
-    axes = Axis("number of variables n", x_range), y._replace(log=True)
-    picture = canvas(title, alt, *axes, size=(420, 400))
+    picture = canvas(title, alt, x, y._replace(log=True), size=(420, 400))
     looks = {**cycled(curves), **cycled(points)}
     series(picture, curves, points, names=("curves", "points"), looks=looks)
     ends = [

@@ -75,7 +75,7 @@ def _growth(
     return plots.growth(
         curves,
         {**counted, **others},
-        x_range=(6, 67),
+        x=Axis("number of variables n", (6, 67)),
         y=y,
         title=title,
         alt=f"{title}: points for each of {DAGS} DAGs and a line at the mean, for numbers of nodes "
