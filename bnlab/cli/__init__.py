@@ -9,6 +9,7 @@ from typing import Any
 from bnlab._version import __version__
 from bnlab.cli import course, labs, report, reproduce
 from bnlab.cli.terminal import FAILED, INTERRUPTED, USAGE, Misuse, one_line
+from bnlab.files import packaged
 
 COMMANDS: dict[str, Any] = {
     "labs": labs,
@@ -16,15 +17,6 @@ COMMANDS: dict[str, Any] = {
     "reproduce": reproduce,
     "course": course,
 }
-EPILOG = """\
-examples:
-  bnlab labs                                   copy the labs to ./bnlab-labs and open JupyterLab
-  bnlab report my.csv -o report.html           which variables depend on which?
-  bnlab reproduce HTW                          the tables of a paper, published values beside ours
-  bnlab course                                 copies of the labs for a class, web pages
-
-exit codes: 0 done, 1 failed (bad data, no file, no memory), 2 wrong options, 130 interrupted
-"""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -61,24 +53,13 @@ def _interrupted(error: BaseException | None) -> bool:
 
 def parser() -> argparse.ArgumentParser:
     """The options of all commands."""
-    whole = argparse.ArgumentParser(
-        prog="bnlab",
-        description="Bayesian learning of Bayesian-network structure: labs, and reports on tables.",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+    said, raw = packaged("templates/commands.toml"), argparse.RawDescriptionHelpFormatter
+    shape: dict[str, Any] = {"formatter_class": raw, "allow_abbrev": False}
+    whole = argparse.ArgumentParser(prog="bnlab", **said["bnlab"], **shape)
     whole.add_argument("--version", action="version", version=f"bnlab {__version__}")
     commands = whole.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, command in COMMANDS.items():
-        one = commands.add_parser(
-            name,
-            help=command.HELP,
-            description=command.DESCRIPTION,
-            epilog=command.EPILOG,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-            allow_abbrev=False,
-        )
+        one = commands.add_parser(name, **said[name], **shape)
         command.add_options(one)
         one.add_argument("--debug", action="store_true", help="show the traceback of an error")
         one.set_defaults(run=command.run)

@@ -6,21 +6,6 @@ from pathlib import Path
 from bnlab.cli.labs import shipped
 from bnlab.cli.terminal import DONE, need, shown
 
-HELP = "copies of the labs for a class, and web pages"
-DESCRIPTION = "Make copies of the labs without solutions, sources for nbgrader, web pages."
-EPILOG = """\
-  students/   labs and papers without solutions, and without results: nobody sees the answer
-              before predicting it
-  source/     one assignment a lab, for nbgrader, without results
-  pages/      the same as students/ for a browser, without a kernel or a network: index.html
-  lecturers/  labs and papers for a browser, with solutions and results: index.html; notes/ says
-              how to teach each lab, with all answers
-
-examples:
-  bnlab course                      to ./bnlab-course
-  bnlab course ~/autumn --quiet
-"""
-
 
 def add_options(one: argparse.ArgumentParser, /) -> None:
     """The options of this command."""

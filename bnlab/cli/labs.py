@@ -16,19 +16,6 @@ FIRST = "00_start_here.ipynb"
 RECORD = ".bnlab-labs.json"  # what was copied: a file that still is so may be replaced
 KINDS = ("*.ipynb", "*.md", "papers/*.ipynb")  # with the pictures that they show
 
-HELP = "copy the labs to a folder and open JupyterLab there"
-DESCRIPTION = "Copy the labs to a folder of yours and open JupyterLab there."
-EPILOG = """\
-The copies hold no results and no solutions: these are in the folder notebooks of the repository.
-Labs that you have changed are never overwritten: they stay, and the command says which.
-
-examples:
-  bnlab labs                        to ./bnlab-labs, and open it
-  bnlab labs ~/teaching --no-open   only copy
-  bnlab labs --fresh                to a new folder, bnlab-labs-2 when bnlab-labs is there
-  bnlab labs -- --port 9999         what follows -- is for JupyterLab
-"""
-
 
 def add_options(one: argparse.ArgumentParser, /) -> None:
     """The options of this command."""

@@ -25,34 +25,6 @@ if TYPE_CHECKING:
 
     Known = dict[str, Any]
 
-HELP = "analyse a table and write a page that opens offline"
-DESCRIPTION = "Which variables of a table depend directly on which, and how sure is that?"
-EPILOG = """\
-What the file is like (delimiter, header, levels, measurements, missing cells) is found out, and
-told; an option says it where the guess is wrong. The page carries the command that makes it again.
-
-examples:
-  bnlab report my.csv                                  to my-report.html
-  bnlab report my.csv -o report.html --open            and show it in the browser
-  bnlab report my.csv --seed 1 --ess 10 --max-parents 2
-  bnlab report my.csv --drop id --discretize age=cuts:30,60 --discretize income=frequency:4
-  bnlab report counts.csv --count frequency --csv edges.csv --bif best.bif
-  bnlab report my.csv --tiers age,sex:smoking:cancer --forbid age,sex --forbid sex,age
-  bnlab report my.csv --knowledge known.toml
-  bnlab report my.csv --do smoking=yes --on cancer     what if it were set?
-  bnlab report my.csv --seconds 3600 --checkpoint my.ckpt
-  cut -d, -f2- my.csv | bnlab report -                  of a pipe, to table-report.html
-
-A file for --knowledge, in TOML; beliefs are from 0 (surely absent) to 1 (surely there):
-  tiers = [["age", "sex"], ["smoking"], ["cancer"]]
-  required = ["smoking -> cancer"]
-  forbidden = ["age -> sex", "sex -> age"]
-  beliefs = {strength = 5, "age -> smoking" = 0.8}
-
-Ctrl-C ends the analysis early: what is at hand is written, and marked as stopped. With a checkpoint
-the same command goes on where chains were stopped or killed, to the same page.
-"""
-
 SILENT = ("--quiet", "--open", "--debug")  # of no effect on the page
 KEPT_IN = "--checkpoint"  # nor has this, with the file that follows
 EXPORTS = ("csv", "graphml", "bif", "xdsl", "net", "dot")  # other files

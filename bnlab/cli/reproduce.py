@@ -26,25 +26,11 @@ PAPERS = {
 }
 """Short name -> the package in bnlab.papers, and what it is."""
 
-HELP = "the tables and figures of a paper, published values beside ours"
-DESCRIPTION = "Make the tables and figures of a paper again, published values beside ours."
-EPILOG = (
-    "papers:\n"
-    + "".join(f"  {short:4s} {what}\n" for short, (_, what) in PAPERS.items())
-    + """
-Every table becomes a CSV file, and all tables and figures one page that opens offline. Short runs
-are made here, in about a minute; long ones come with the package, as in notebooks/papers.
-
-examples:
-  bnlab reproduce HTW               to ./bnlab-HTW
-  bnlab reproduce B -o beal
-  bnlab reproduce B --only table    the tables alone
-"""
-)
-
 
 def add_options(one: argparse.ArgumentParser, /) -> None:
-    """The options of this command."""
+    """The options of this command, and the papers' names in what its help says."""
+    papers = "".join(f"  {short:4s} {what}\n" for short, (_, what) in PAPERS.items())
+    one.epilog = f"papers:\n{papers}\n{one.epilog}"
     one.add_argument("paper", type=str.upper, choices=PAPERS, metavar="PAPER", help="a short name")
     one.add_argument("-o", "--output", type=Path, metavar="FOLDER", help="default: ./bnlab-PAPER")
     one.add_argument("--only", default="", metavar="NAME", help="parts whose name begins like this")
