@@ -66,9 +66,7 @@ def map_dag(
     if prior == "order-modular":
         return k_best_dags(table, 1, prior=prior, progress=progress)
     clock = Clock()
-    families, dags = _families(table), np.empty((1, table.n), np.int64)
-    best, bound = _completions(table, Steps(progress, total=table.n))
-    kernels.best_dag(families, best, bound, dags[0])
+    dags = _best_dag(table, _completions(table, Steps(progress, total=table.n)))[None]
     run = Run("DP over subsets, best DAG", {"max_parents": table.max_parents}, "", clock.seconds)
     log_target = table.log_target(dags)
     return BestDags(dags, log_target, log_target, prior, table.names, run)
@@ -126,6 +124,19 @@ def k_best_dags(
     return BestDags(dags, log_target, log_weight, prior, table.names, run)
 
 
+def _best_dag(table: ScoreTable, bound: Floats) -> Ints:
+    """A DAG (n,) of weight bound[0], node after node."""
+    dag, placed, log_phi = np.zeros(table.n, np.int64), np.int64(0), table.log_phi
+    bits = np.int64(1) << np.arange(table.n)
+    for _ in range(table.n):
+        within = np.where(table.parents & ~placed == 0, log_phi, -math.inf)
+        weights = within.max(axis=1) + bound[placed | bits]
+        v = int(np.where(placed & bits, -math.inf, weights).argmax())
+        dag[v] = table.parents[v, within[v].argmax()]
+        placed |= bits[v]
+    return dag
+
+
 def _structure_modular(table: ScoreTable, k: int, progress: Progress | None) -> tuple[Ints, Floats]:
     """The k best DAGs (K, n) by prior factor times likelihood, and its ln (K,), decreasing."""
     n = table.n
@@ -136,7 +147,7 @@ def _structure_modular(table: ScoreTable, k: int, progress: Progress | None) -> 
         remedy=FEWER,
     )
     families = _families(table)
-    bound = _completions(table, Steps(progress, total=n))[1]
+    bound = _completions(table, Steps(progress, total=n))
     low = families.log_phi.min(axis=1, initial=math.inf, where=families.log_phi > -math.inf)
     widest, gap = float((families.log_phi[:, 0] - low).sum()), FIRST_GAP
     while True:
@@ -170,8 +181,20 @@ def _within(
             if start < stop:
                 lists = _resized(lists, lists.weight.size + max(lists.weight.size // 8, k))
         steps.tick()
-    dags = np.empty((first[sets] - first[sets - 1], n), np.int64)
-    kernels.trace(lists, families, dags)
+    return _traced(lists, families)
+
+
+def _traced(lists: kernels.Lists, families: kernels.Families) -> Ints:
+    """The DAGs (K, n) on the full set, from the sinks to the roots."""
+    n, most = families.parents.shape
+    left = np.full(lists.first[-1] - lists.first[-2], (1 << n) - 1)
+    rows = rank = np.arange(left.size)
+    dags = np.empty((left.size, n), np.int64)
+    for _ in range(n):
+        entry = lists.first[left] + rank
+        sink, f = np.divmod(lists.choice[entry], most)
+        dags[rows, sink] = families.parents[sink, f]
+        left, rank = left ^ np.int64(1) << sink, lists.rank[entry]
     return dags
 
 
@@ -185,8 +208,8 @@ def _resized(lists: kernels.Lists, size: int) -> kernels.Lists:
     return kernels.Lists(lists.first, pool[0], pool[1], pool[2], pool[3])
 
 
-def _completions(table: ScoreTable, steps: Steps) -> tuple[Floats, Floats]:
-    """The best ln beta_v within each set, (n, 2**(n-1)), and what `best_completions` says."""
+def _completions(table: ScoreTable, steps: Steps) -> Floats:
+    """What `best_completions` says of each set (2**n,)."""
     n = table.n
     memory.require(_bytes(table), task=f"n={n}: the best DAG", remedy=FEWER)
     best, bound = np.full((n, 1 << (n - 1)), -math.inf), np.empty(1 << n)
@@ -199,7 +222,7 @@ def _completions(table: ScoreTable, steps: Steps) -> tuple[Floats, Floats]:
     kernels.best_completions(best, bound)
     if bound[0] == -math.inf:
         raise ValueError(NO_DAG)
-    return best, bound
+    return bound
 
 
 def _order_modular(

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnlab.kernels import inner, kernel
-from bnlab.kernels.bits import compact, trailing_zeros
+from bnlab.kernels.bits import trailing_zeros
 
 BLOCK = 1 << 10
 
@@ -76,23 +76,6 @@ def best_completions(best, bound):
 
 
 @kernel
-def best_dag(families, best, bound, dag):
-    """Fill dag (n,) with a DAG of weight bound[0], node after node."""
-    placed = np.int64(0)
-    for _ in range(dag.size):
-        following, top, f = -1, -np.inf, 0
-        for v in range(dag.size):
-            if not (placed >> v) & 1:
-                weight = best[v, compact(placed, v)] + bound[placed | np.int64(1) << v]
-                if weight > top:
-                    following, top = v, weight
-        while families.parents[following, f] & ~placed:
-            f += 1
-        dag[following] = families.parents[following, f]
-        placed |= np.int64(1) << following
-
-
-@kernel
 def best_lists(sets, k, families, lists, heap, bound, least):
     """List the k best DAGs on each set of nodes, of those that can grow to a weight of `least`.
 
@@ -131,19 +114,6 @@ def best_lists(sets, k, families, lists, heap, bound, least):
             _sift_down(heap, size)
         lists.first[s + 1] = entry
     return sets[1]
-
-
-@kernel
-def trace(lists, families, dags):
-    """Fill dags (K, n) with the first K of the full set's list."""
-    for t in range(dags.shape[0]):
-        left, a = lists.first.size - 2, t
-        while left:
-            entry = lists.first[left] + a
-            v, f = divmod(lists.choice[entry], families.parents.shape[1])
-            dags[t, v] = families.parents[v, f]
-            a = lists.rank[entry]
-            left ^= np.int64(1) << v
 
 
 @inner

@@ -151,11 +151,14 @@ def best_insert(graph, source):
             common = undirected[y] & joined[x]
             parents = directed[y] | common
             room = k - 1 - popcount(parents)
-            if x == y or (joined[y] >> x) & 1 or room < 0 or not is_clique(common, joined):
+            if x == y or (joined[y] >> x) & 1 or room < 0:
                 continue
-            others = undirected[y] & ~joined[x]
+            others, clique = undirected[y] & ~joined[x], True
             for u in members(common):
                 others &= joined[u]
+                clique = clique and common & ~joined[u] == np.int64(1) << u
+            if not clique:
+                continue
             for tails in cliques(others, joined, room, stack):
                 before = parents | tails
                 gain = log_phi_of(source, y, before | np.int64(1) << x)
@@ -204,15 +207,6 @@ def cliques(nodes, joined, most, stack):
 
 
 @inner
-def is_clique(nodes, joined):
-    """Whether every two of the nodes are joined."""
-    for u in members(nodes):
-        if nodes & ~joined[u] & ~(np.int64(1) << u):
-            return False
-    return True
-
-
-@inner
 def is_blocked(graph, y, x, wall):
     """Whether every path from y to x along y -> or y - edges meets the wall."""
     _, undirected, children, _ = graph
@@ -226,34 +220,6 @@ def is_blocked(graph, y, x, wall):
         reached |= fresh
         front = front & (front - 1) | fresh
     return True
-
-
-@kernel
-def insert(directed, undirected, x, y, tails):
-    """Make x -> y, and t -> y of each t - y in `tails`."""
-    directed[y] |= np.int64(1) << x
-    for t in members(tails):
-        _point(directed, undirected, t, y)
-
-
-@kernel
-def delete(directed, undirected, x, y, heads):
-    """Take the edge from x to y away; make y -> h of y - h, and x -> h of x - h, h in `heads`."""
-    directed[y] &= ~(np.int64(1) << x)
-    undirected[y] &= ~(np.int64(1) << x)
-    undirected[x] &= ~(np.int64(1) << y)
-    for h in members(heads):
-        _point(directed, undirected, y, h)
-        if (undirected[x] >> h) & 1:
-            _point(directed, undirected, x, h)
-
-
-@inner
-def _point(directed, undirected, u, v):
-    """u - v becomes u -> v."""
-    directed[v] |= np.int64(1) << u
-    undirected[v] &= ~(np.int64(1) << u)
-    undirected[u] &= ~(np.int64(1) << v)
 
 
 class Store(NamedTuple):

@@ -18,9 +18,9 @@ from bnlab.scores import LazyScores, ScoreTable, Source, family_source
 
 Kind = Literal["insert", "delete"]
 
-PHASES: list[tuple[Kind, Any, Any]] = [  # with what finds the best operator, and what makes it
-    ("insert", kernels.best_insert, kernels.insert),
-    ("delete", kernels.best_delete, kernels.delete),
+PHASES: list[tuple[Kind, Any]] = [  # with what finds the best operator
+    ("insert", kernels.best_insert),
+    ("delete", kernels.best_delete),
 ]
 
 
@@ -169,13 +169,30 @@ def _check_classes(table: ScoreTable | LazyScores) -> None:
 
 def _climb(source: Source, dag: Ints) -> Iterator[tuple[Operator, Ints]]:
     """The best operators while one gains, first to insert, then to delete; a DAG after each."""
-    for kind, find, make in PHASES:
+    for kind, find in PHASES:
         while True:
             directed, undirected = cpdag_masks(dag)
             graph = directed, undirected, *dags.relations(directed, undirected)
             gain, x, y, nodes = find(graph, source)
             if x < 0:
                 break
-            make(directed, undirected, x, y, nodes)
+            operator = Operator(kind, x, y, tuple(members(nodes)), gain)
+            change(directed, undirected, operator)
             dag = extend_masks(directed, undirected)
-            yield Operator(kind, x, y, tuple(members(nodes)), gain), dag
+            yield operator, dag
+
+
+def change(directed: Ints, undirected: Ints, operator: Operator, /) -> None:
+    """Make an operator's change to a class, masks (n,) as from `cpdag_masks`."""
+    x, y, nodes = operator.x, operator.y, operator.nodes
+    if operator.kind == "insert":
+        pointed = [(u, y) for u in (x, *nodes)]
+    else:
+        directed[y] &= ~(1 << x)
+        undirected[y] &= ~(1 << x)
+        undirected[x] &= ~(1 << y)
+        pointed = [(u, h) for u in (x, y) for h in nodes if undirected[u] >> h & 1]
+    for u, v in pointed:  # from the first to the second
+        directed[v] |= 1 << u
+        undirected[v] &= ~(1 << u)
+        undirected[u] &= ~(1 << v)
