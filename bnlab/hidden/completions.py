@@ -19,25 +19,23 @@ MAX_CLIQUE = 1 << 22  # joint states of a clique
 
 
 class Listed(NamedTuple):
-    """Groups of rows whose open nodes' joint states are listed one by one."""
+    """Groups of rows whose open nodes' joint states are listed one by one.
+
+    The factors of a row come in two halves, which rows share: see `latent.expect_group`.
+    """
 
     shapes: Ints  # (G, 4), joint states, factors, distinct rows and shared factors of each group
     cells: NDArray[np.uint32]  # (factors, states) of the groups, one group after the other
     factors: NDArray[np.uint32]  # (R, J) of each row, one for each open table, shared ones first
     weight: Floats  # (R,), how often the row occurs
+    halves: Ints  # (G, 2), distinct left and right halves of each group
+    first: NDArray[np.uint32]  # of each half the first row of the group that has it
+    of_row: NDArray[np.uint32]  # (R, 3), by weight: a row and its halves, right after left ones
 
     @property
     def states(self) -> Ints:
         """int64 (R,), the number of joint states of what each distinct row leaves open."""
         return np.repeat(self.shapes[:, 0], self.shapes[:, 2])
-
-
-class Halves(NamedTuple):
-    """The factors of the listed rows in two halves, which rows share: `latent.expect_group`."""
-
-    sizes: Ints  # (G, 2), distinct left and right halves of each group
-    first: NDArray[np.uint32]  # of each half the first row of the group that has it
-    of_row: NDArray[np.uint32]  # (R, 3), by weight: a row and its halves, right after left ones
 
 
 class Forest(NamedTuple):
@@ -52,7 +50,7 @@ class Forest(NamedTuple):
     weight: Floats  # (R,)
 
 
-Group = TypeVar("Group", Listed, Halves, Forest)
+Group = TypeVar("Group", Listed, Forest)
 
 
 class Completions(NamedTuple):
@@ -62,7 +60,6 @@ class Completions(NamedTuple):
     ----------
     listed, forest : the distinct rows, by how their open nodes are summed over; forest None for
         none
-    halves : of the listed rows
     base : float64 (cells,), counts of the tables that no row leaves open
     first : int64 (T + 1,), the cells of table row t are first[t]..first[t + 1] - 1
     m : rows of data
@@ -74,16 +71,15 @@ class Completions(NamedTuple):
     """
 
     listed: Listed
-    halves: Halves
     forest: Forest | None
     base: Floats
     first: Ints
     m: int
 
     @property
-    def groups(self) -> tuple[Listed, Halves, Forest | None]:
+    def groups(self) -> tuple[Listed, Forest | None]:
         """What `latent.expect` sums over."""
-        return self.listed, self.halves, self.forest
+        return self.listed, self.forest
 
 
 @checked
@@ -123,7 +119,7 @@ def counted(
     first, which = _distinct(missing, np.full(model.n, 2))
     is_open = ((places.strides > 0) & missing.any(axis=0)).any(axis=1)
     tables = Tables(model.arities, places, np.flatnonzero(is_open).tolist())
-    groups, trees = list[tuple[Listed, Halves]](), list[Forest]()
+    groups, trees = list[Listed](), list[Forest]()
     for number, pattern in enumerate(missing[first]):
         of_pattern, nodes = which == number, tuple(np.flatnonzero(pattern).tolist())
         given = full[of_pattern], weight[of_pattern], nodes
@@ -137,10 +133,8 @@ def counted(
     np.add.at(base, cells, weight[:, None])
     if not groups:
         groups.append(tables.group(full[:0], weight[:0], ()))  # of no rows
-    listed, halves = zip(*groups, strict=True)
     forest = _joined(trees) if trees else None
-    m = int(weight.sum())
-    return Completions(_joined(listed), _joined(halves), forest, base, places.first, m)
+    return Completions(_joined(groups), forest, base, places.first, int(weight.sum()))
 
 
 def cells_of_rows(completions: Completions, /) -> Ints:
@@ -151,7 +145,7 @@ def cells_of_rows(completions: Completions, /) -> Ints:
             "completions: only fits and scores handle that. Give hidden nodes fewer states, or "
             "drop the rows with most missing cells"
         )
-    shapes, cells, factors, weight = completions.listed
+    shapes, cells, factors, weight, *_ = completions.listed
     most = int(shapes[:, 0].max(initial=1))
     out = np.full((len(weight), factors.shape[1], most), -1, np.int64)
     cell = row = 0
@@ -200,7 +194,7 @@ class Tables(NamedTuple):
         sizes = np.bincount(member, minlength=len(members))
         return cells, which.reshape(len(rows), len(members)), sizes
 
-    def group(self, rows: Ints, weight: Floats, nodes: Nodes, /) -> tuple[Listed, Halves]:
+    def group(self, rows: Ints, weight: Floats, nodes: Nodes, /) -> Listed:
         """One group of rows: factors that all of them share come first."""
         joint = _joint(self.arities, nodes)
         cells, factors, sizes = self.factors(self.nodes, rows, nodes, joint)
@@ -213,9 +207,9 @@ class Tables(NamedTuple):
         of_row = np.stack([by_weight, one[by_weight], left.size + other[by_weight]], axis=1)
         shapes = np.array([(len(joint), many, len(rows), shared)])
         flat, places = cells.ravel().astype(np.uint32), np.ascontiguousarray(factors, np.uint32)
-        sizes_of_halves = np.array([(left.size, right.size)])
-        halves = np.append(left, right).astype(np.uint32), of_row.astype(np.uint32)
-        return Listed(shapes, flat, places, weight), Halves(sizes_of_halves, *halves)
+        halves, first = np.array([(left.size, right.size)]), np.append(left, right)
+        by_row = first.astype(np.uint32), of_row.astype(np.uint32)
+        return Listed(shapes, flat, places, weight, halves, *by_row)
 
     def tree(self, rows: Ints, weight: Floats, nodes: Nodes, /) -> Forest:
         """Cliques for the open nodes; each table belongs to a clique that holds its open nodes."""

@@ -157,7 +157,7 @@ class OpenComponent(NamedTuple):
     @property
     def rows(self) -> Rows:
         """(cells, of_table, factors, start, size), see `kernels.latent_particles`."""
-        shapes, cells, factors, _ = self.completions.listed
+        shapes, cells, factors, *_ = self.completions.listed
         row_of, _ = table_rows(self.completions.first)
         sizes = shapes[:, 0] * shapes[:, 1]
         start = np.repeat(np.cumsum(sizes) - sizes, shapes[:, 2])

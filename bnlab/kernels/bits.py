@@ -83,9 +83,9 @@ def share_at(reached, shares):
     for i in range(shares.size):
         if shares[i] > 0.0:
             place = i
-            if reached < shares[i]:
-                break
-            reached -= shares[i]
+        if reached < shares[i]:
+            break
+        reached -= shares[i]
     return place, reached
 
 

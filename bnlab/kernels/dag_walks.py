@@ -122,9 +122,8 @@ def random_pair(n, rng):
 def local_move(state, source, rng):
     """Add, delete or reverse one edge [MadiganYork1995, GiudiciCastelo2003]; whether it was done.
 
-    One of the n (n - 1) ordered pairs (u, v) is taken: an edge u -> v is deleted, an edge v -> u is
-    reversed, else u -> v is added. Each change has one pair, and so has the way back: the proposal
-    is symmetric. A pair that would close a cycle stays, so no neighbours need be counted.
+    Of an ordered pair (u, v) an edge u -> v is deleted, an edge v -> u reversed, else u -> v added.
+    Each change has one pair, and so has the way back: no neighbours need be counted.
     """
     dag, _, scores = state
     u, v = random_pair(dag.size, rng)

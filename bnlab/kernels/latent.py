@@ -29,18 +29,18 @@ def expect(theta, groups, base, counts):
     """E step: expected counts of all cells, and sum_r weight_r ln p(row r | theta).
 
     [Beal2003, eq. 6.22, 6.40]. theta (cells,): probabilities, or VB's sub-normalised ones; -inf
-    where a row is impossible. groups: (listed, halves, forest), `Listed` and `Halves` of
-    `hidden.completions`, and `Forest`, or None where no group is summed over along cliques. base
-    (cells,): counts of the nodes that no row leaves open, which `counts` (cells,) begins with.
+    where a row is impossible. groups: `Listed` of `hidden.completions` and `Forest`, or None where
+    no group is summed over along cliques. base (cells,): counts of the nodes that no row leaves
+    open, which `counts` (cells,) begins with.
     """
-    listed, halves, forest = groups
-    sizes, first, of_row = halves
+    listed, forest = groups
     copy_to(base, counts)
     log_likelihood, at, half = 0.0, (0, 0), 0
-    for g in range(sizes.shape[0]):
-        row, left, right = at[1], sizes[g, 0], sizes[g, 1]
+    for g in range(len(listed.shapes)):
+        row, (left, right) = at[1], listed.halves[g]
         cells, rows, at = group_at(listed, g, at)
-        of_halves = (left, first[half : half + left + right], of_row[row : at[1]])
+        first, of_row = listed.first[half : half + left + right], listed.of_row[row : at[1]]
+        of_halves = (left, first, of_row)
         log_likelihood += expect_group(theta, cells, rows, of_halves, counts)
         half += left + right
     return log_likelihood + expect_forest(theta, forest, counts)
@@ -49,12 +49,11 @@ def expect(theta, groups, base, counts):
 @inlined
 def group_at(listed, g, at):
     """Group g, from `at` = (cell, row) on: cells (F, H), (factors, shared, weight), its end."""
-    shapes, cells, factors, weight = listed
-    size, many, rows, shared = shapes[g]
+    size, many, rows, shared = listed.shapes[g]
     cell, row = at
     end, last = cell + size * many, row + rows
-    of_rows = (factors[row:last], shared, weight[row:last])
-    return cells[cell:end].reshape(many, size), of_rows, (end, last)
+    of_rows = (listed.factors[row:last], shared, listed.weight[row:last])
+    return listed.cells[cell:end].reshape(many, size), of_rows, (end, last)
 
 
 @inner

@@ -3,8 +3,7 @@
 The weight of an order is the product over its nodes of alpha_v(predecessors of v), the sum of
 beta_v over the parent sets within the predecessors [FriedmanKoller2003]. A `source` of ln alpha is
 the dense table (n, 2**(n-1)) by node and compact predecessors (small n), or the families of
-`score_families` (any n <= 63). Both are pure functions, so a walk depends on its first orders, its
-settings and its generator alone. Moves propose a neighbour symmetrically, and are accepted with
+`score_families` (any n <= 63). Moves propose a neighbour symmetrically, and are accepted with
 probability min(1, ratio**beta).
 """
 
