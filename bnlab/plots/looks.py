@@ -79,7 +79,7 @@ def cycled(labels: Iterable[str], /, *, skip: int = 0, dashes: int = 1) -> Looks
 
 
 class Axis(NamedTuple):
-    """An axis of a picture.
+    """An axis of a picture. What a chart settles itself, as a logarithmic scale, need not be given.
 
     Attributes
     ----------

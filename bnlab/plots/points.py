@@ -31,8 +31,7 @@ def agreement(
 
     Parameters
     ----------
-    first, second : (n, n) edge probabilities of two runs
-    names : the n variable names
+    first, second, names : (n, n) edge probabilities of two runs, and the n variable names
     labels : of the two runs, for the axes
     """
     off = ~np.eye(len(names), dtype=bool)
