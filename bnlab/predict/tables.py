@@ -1,7 +1,7 @@
 """Rows to predict, posterior mean tables of families, and sums over missing cells in each DAG."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import reduce
 from operator import or_
 from typing import NamedTuple
@@ -237,12 +237,8 @@ def parameters_of(data: Data, score: AnyScore, /) -> Parameters:
 def connected_terms(
     dags: Ints, missing: int, tables: Parameters, rows: Data, /
 ) -> tuple[Ints, Floats]:
-    """What each DAG's density is a product of: parts (U, C), -1 for none, of terms (P, rows).
-
-    The families of nodes with observed descendants fall into parts that share no missing cell; a
-    part that many DAGs have is summed once.
-    """
-    number: dict[Part, int] = {}
+    """What each DAG's density is a product of: parts (U, C), -1 for none, of terms (P, rows)."""
+    number: dict[Part, int] = {}  # a part that many DAGs have is summed once
     lists = [
         [number.setdefault(part, len(number)) for part in _parts(dag, relevant, missing)]
         for dag, relevant in zip(dags.tolist(), _relevant(dags, missing).tolist(), strict=True)
@@ -255,15 +251,14 @@ def connected_terms(
             f"{largest:,} joint states in one of the DAGs; at most {MAX_STATES:,} are handled. "
             "Give more cells, or DAGs with fewer parents"
         )
-    count = rows.m
     block = max(1, MAX_STATES // largest)
     memory.require(
-        8 * count * len(plans) + (4 * dags.shape[1] + 32) * largest * min(block, count),
+        8 * rows.m * len(plans) + (4 * dags.shape[1] + 32) * largest * min(block, rows.m),
         task=f"summing out missing cells in {len(plans):,} parts of DAGs",
         remedy="average fewer DAGs (Draws.prefix)",
     )
-    terms = np.empty((len(plans), count))
-    for start in range(0, count, block):
+    terms = np.empty((len(plans), rows.m))
+    for start in range(0, rows.m, block):
         some = rows_of(rows, slice(start, start + block))
         for i, (part, (order, _)) in enumerate(zip(number, plans, strict=True)):
             factors = [_factor(v, parents, missing, tables, some) for v, parents in part]
@@ -300,10 +295,10 @@ def _parts(dag: list[int], relevant: int, missing: int) -> list[Part]:
 def plan_of(part: Part, missing: int, arities: Ints, /) -> tuple[list[int], int]:
     """In which order missing variables go, that of the smallest table next, and the largest one."""
     scopes = [(parents | 1 << v) & missing for v, parents in part]
-    left = set(members(_union(scopes)))
+    left = set(members(reduce(or_, scopes, 0)))
     order, largest = [], 1
     while left:
-        joined = {v: _union(scope for scope in scopes if scope >> v & 1) for v in left}
+        joined = {v: reduce(or_, (scope for scope in scopes if scope >> v & 1)) for v in left}
         cost = {v: math.prod(arities[members(scope)].tolist()) for v, scope in joined.items()}
         v = min(left, key=lambda v: (cost[v], v))
         largest = max(largest, cost[v])
@@ -317,7 +312,7 @@ def eliminate(factors: list[Factor], order: list[int], arities: Ints, /) -> Floa
     """ln of the sum over the variables in `order` of a product; what is left has the same nodes."""
     for v in order:
         met = [factor for factor in factors if factor[0] >> v & 1]
-        scope = _union(factor[0] for factor in met)
+        scope = reduce(or_, (within for within, _ in met))
         nodes = members(scope)
         total = np.zeros(())
         for within, log_value in met:
@@ -342,7 +337,3 @@ def _factor(
     columns[nodes] = np.tile(states, rows.m)
     log_means = tables.log_means(v, np.array([parents]), columns)
     return family & missing, log_means.reshape(rows.m, *sizes)
-
-
-def _union(masks: Iterable[int]) -> int:
-    return reduce(or_, masks, 0)

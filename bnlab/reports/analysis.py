@@ -218,28 +218,18 @@ def analyse(
         report_progress(progress, 1000, 1000, "done")
     run = Run("analysis", settings, seed, clock.seconds, stopped=found.stopped)
     return Analysis(
-        data,
-        plan,
-        score,
-        prior,
-        known,
-        table,
-        edges,
-        paths,
-        blankets,
-        found.best,
-        found.best_is,
-        mean_network(found.best, data, score)
-        if filled is None
-        else _network_of(found.best, filled, score),
-        found.log_evidence,
-        found.draws,
-        seed,
-        run,
-        found.diagnostics,
-        (*found.warnings, *doubts(plan, found.diagnostics, run), *unasked),
-        filled,
-        told,
+        *(data, plan, score, prior, known, table, edges, paths, blankets),
+        best=found.best,
+        best_is=found.best_is,
+        network=_network(found.best, data, filled, score),
+        log_evidence=found.log_evidence,
+        draws=found.draws,
+        seed=seed,
+        run=run,
+        diagnostics=found.diagnostics,
+        warnings=(*found.warnings, *doubts(plan, found.diagnostics, run), *unasked),
+        completions=filled,
+        what_if=told,
     )
 
 
@@ -247,8 +237,10 @@ def _whole(data: Data, filled: Completions | None) -> Data:
     return data if filled is None else filled[int(filled.dags.log_target.argmax())]
 
 
-def _network_of(dag: Ints, filled: Completions, score: Score) -> BayesNet:
-    """The network of a DAG with tables that average over completions drawn with it."""
+def _network(dag: Ints, data: Data, filled: Completions | None, score: Score) -> BayesNet:
+    """The network of a DAG with tables that average over completions drawn with it, if any."""
+    if filled is None:
+        return mean_network(dag, data, score)
     with_it = np.flatnonzero((filled.dags.values.reshape(-1, dag.size) == dag).all(axis=1))
     chosen = with_it[np.linspace(0, with_it.size - 1, min(COMPLETED, with_it.size)).astype(int)]
     each = [mean_network(dag, filled[int(i)], score) for i in chosen]

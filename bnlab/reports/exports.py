@@ -47,10 +47,7 @@ def _cell(told: float | bool) -> str:
 
 
 def graphml_text(analysis: Analysis, /, *, at_least: float = CREDIBLE) -> str:
-    """Return the edges of probability `at_least` or more as GraphML: a graph that may have cycles.
-
-    A ValueError where a name holds a character that XML cannot write.
-    """
+    """Return the edges of probability `at_least` or more as GraphML, which may have cycles."""
     import networkx as nx
 
     graph = nx.DiGraph(name=f"edges of probability {at_least:g} or more")
@@ -67,10 +64,7 @@ def graphml_text(analysis: Analysis, /, *, at_least: float = CREDIBLE) -> str:
 
 
 def bif_text(analysis: Analysis, /) -> str:
-    """Return the best DAG with the posterior means of its parameters as BIF.
-
-    Its names and labels are words, as most programs want; comments at the top say which is which.
-    """
+    """Return the best DAG as BIF, with words for names and labels, which comments explain."""
     net = analysis.network
     names, levels, notes = formats.as_words(net, formats.BIF_WORDS)
     told = "".join(f"// {note}\n" for note in notes)

@@ -153,11 +153,7 @@ def averages(
     executor: Executor | None,
     **asked: object,
 ) -> tuple[Values, dict[str, Any]]:
-    """Draws (chains, draws, size) of what is unknown, and the fields of Averages by name.
-
-    DAGs are drawn from the exact posterior if `moves` is 0, else by so many moves on partitions.
-    What is `known` of them is for `score_families`; what was `asked` besides is on record.
-    """
+    """Draws (chains, draws, size) of what is unknown, and the fields of Averages by name."""
     data, score, n = unknown.data, unknown.score, unknown.data.n
     moves = dag_moves(n) if moves is None else moves
     check_counts(least=0, max_parents=max_parents, moves=moves)
@@ -216,16 +212,13 @@ def _undecided(table: ScoreTable) -> Bools:
 
 
 def _diagnosed(given: Floats, log_target: Floats, undecided: Bools | None) -> dict[str, Any]:
-    """Standard errors (n, n) of the means, the worst R-hat, and the least ESS, by name.
-
-    The error of an `undecided` edge that no DAG drawn by moves has, or all, is 1 / ESS, of ln p.
-    """
+    """Standard errors (n, n) of the means, the worst R-hat, and the least ESS, by name."""
     (chains, draws), n = log_target.shape, given.shape[-1]
     if draws < LEAST_DRAWS:
         return {"stderr": np.full((n, n), math.inf), "rhat": math.nan, "ess": math.nan}
     traces = np.moveaxis(given.reshape(chains, draws, -1), -1, 0)
     stderr = np.array([trace.std() / math.sqrt(ess(trace)) for trace in traces]).reshape(n, n)
-    if undecided is not None:
+    if undecided is not None:  # which none of the DAGs drawn by moves has, or all
         stderr[undecided & (stderr == 0)] = 1 / ess(log_target)
     every = [log_target, *(trace for trace in traces if np.ptp(trace) > ROUNDING)]
     worst = max(map(rhat, every)) if chains > 1 else math.nan
@@ -261,9 +254,8 @@ class GibbsWalker:
     ) -> tuple[Values, Floats, Ints, float]:
         """Values, edges (n, n) given them, a DAG drawn given them, and ln of its target.
 
-        Moves on partitions keep the posterior of DAGs [KuipersMoffa2017]; edges are then shares of
-        the DAGs on their way. With half of them reversals, draws are worth several times as many
-        independent ones as with a tenth, on networks of 20 and 27 variables.
+        Moves on partitions keep the posterior of DAGs [KuipersMoffa2017]. With half of them
+        reversals, draws are worth several times as many independent ones as with a tenth.
         """
         if not self.moves:
             posterior = summed(self._scored(values))
