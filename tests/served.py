@@ -32,9 +32,10 @@ RUN_ALL = """async () => {
     await app.commands.execute('notebook:run-all-cells');
 }"""
 
-# The data of every source with this name on the page.
-SOURCES = """name => (window.Bokeh?.documents ?? [])
-    .map(document => document.get_model_by_name(name))
+# The data of every source with this name in the pictures of this element.
+SOURCES = """(within, name) => [...(window.Bokeh?.index.roots ?? [])]
+    .filter(view => within.contains(view.el))
+    .map(view => view.model.document.get_model_by_name(name))
     .filter(source => source != null)
     .map(source => Object.fromEntries(Object.entries(source.data)
         .map(([key, column]) => [key, Array.from(column)])))"""
