@@ -360,8 +360,11 @@ def own_set(lab):
 
 
 @of("14_your_own_data", "soil, slugs", "big = ", slow=True)
-def own_soils(seen, clay):
-    levels, every, on_clay, on_sand, share = map(list, zip(*seen, strict=True))
+def own_soils(having, bloom, clay):
+    parts = [(here, here & clay, here & ~clay) for here in having.values()]
+    shares = [[bloom[part].mean() for part in row] for row in parts]
+    levels, (every, on_clay, on_sand) = list(having), map(list, zip(*shares, strict=True))
+    share = [clay[here].mean() for here in having.values()]
     alt = "Share of plots that flower, by slugs: on clay, on sand, of all plots, and if set"
     axes = Axis("slugs", levels), Axis("share that flowers", (0, 1))
     picture = canvas("", alt, *axes, size=(460, 320))
