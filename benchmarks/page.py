@@ -243,7 +243,7 @@ class Worker:
         self.process.communicate()
 
 
-def run(task: Task, pythons: Mapping[str, str], limit: float) -> dict[str, object]:
+def run(task: Task, pythons: Mapping[str, str], limit: float, rounds: int) -> dict[str, object]:
     """Do a task by all its packages that there are, in turn."""
     inputs = task.inputs()
     rows: dict[str, dict[str, object]] = {}
@@ -272,7 +272,7 @@ def run(task: Task, pythons: Mapping[str, str], limit: float) -> dict[str, objec
             ours = found if package == "bnlab" else ours
             if ours is not None:
                 row |= task.compare(inputs, ours, found)
-        for _ in range(ROUNDS):
+        for _ in range(rounds):
             for package, worker in list(workers.items()):
                 known = times[package][-1:] or [rows[package]["first"] / 2]
                 if sum(times[package]) + known[0] > limit / 4:
@@ -415,7 +415,8 @@ def main() -> None:
         pythons, missing = environments(Path(name), asked)
         for task in tasks(options.quick):
             if options.tasks is None or task.name in options.tasks:
-                made.append(run(task, pythons, options.limit))
+                rounds = 1 if options.quick else ROUNDS
+                made.append(run(task, pythons, options.limit, rounds))
                 print(f"{task.title}, after {time.monotonic() - begun:.0f} s", flush=True)
                 for row in made[-1]["rows"]:
                     shown = {key: x for key, x in row.items() if key not in ("version", "numpy")}
