@@ -450,15 +450,15 @@ def test_formulas_widgets_and_names_on_a_page():
 
 
 @pytest.mark.slow
-def test_pages_are_accessible_and_draw_offline(course, browser):
-    """axe-core finds nothing of weight; every figure is drawn; no script complains.
+@pytest.mark.parametrize("folder", WIDTHS)
+def test_pages_are_accessible_and_move_offline(course, browser, folder):
+    """axe-core finds nothing of weight, every figure is drawn, no script complains.
 
-    Colours, which take axe longest, are looked at in the lecturer's pages, which have all that
-    those for students have.
+    By keyboard alone the pictures move, and what is said of them; nothing goes beyond the window.
     """
-    context = browser.new_context(offline=True)
-    folders = course / "pages", course / "lecturers"
-    for path in sorted(page for folder in folders for page in folder.rglob("*.html")):
+    window = {"width": WIDTHS[folder], "height": 900}
+    context = browser.new_context(offline=True, viewport=window)
+    for path in sorted((course / folder).rglob("*.html")):
         page, complaints = context.new_page(), []
         page.on("console", lambda m, told=complaints: m.type == "error" and told.append(m.text))
         page.on("pageerror", lambda error, told=complaints: told.append(str(error)))
@@ -466,28 +466,16 @@ def test_pages_are_accessible_and_draw_offline(course, browser):
         figures = path.read_text(encoding="utf-8").count("embed_items_notebook")
         if figures:
             page.wait_for_function(f"Bokeh.documents.length >= {figures}")
-        without = [] if "lecturers" in path.parts else ["color-contrast"]
-        found = violations(page, without=without)
-        serious = [fault["id"] for fault in found if fault["impact"] != "minor"]
-        assert (path.name, complaints, serious) == (path.name, [], [])
-        page.close()
-
-
-@pytest.mark.slow
-def test_pages_move_without_a_network(course, browser):
-    """By keyboard alone, wide and narrow: the pictures and what is said; nothing goes beyond."""
-    for folder, width in WIDTHS.items():
-        context = browser.new_context(offline=True, viewport={"width": width, "height": 900})
-        for path in sorted(course.glob(f"{folder}/*.html")):
-            page, complaints = context.new_page(), []
-            page.on("pageerror", lambda error, told=complaints: told.append(str(error)))
-            page.goto(path.as_uri())
+        page.set_viewport_size(window | {"width": max(WIDTHS.values())})
+        serious = [fault["id"] for fault in violations(page) if fault["impact"] != "minor"]
+        page.set_viewport_size(window)
+        if path.parent == course / folder:  # no paper, no notes
             for film in [film for film in FILMS.values() if film.notebook == path.stem]:
                 moves(page, json.loads(film.file.read_text(encoding="utf-8")))
-            wide = page.evaluate("document.documentElement.scrollWidth")
-            assert (path.name, complaints, wide) == (path.name, [], width)
+            assert page.evaluate("document.documentElement.scrollWidth") == window["width"]
             assert path.stat().st_size <= MOST_OF_A_PAGE
-            page.close()
+        assert (path.name, complaints, serious) == (path.name, [], [])
+        page.close()
 
 
 def moves(page, film):
