@@ -185,13 +185,13 @@ def your_own_data(tmp_path):
     from bnlab.labs import your_own_data as lab
     from bnlab.reports import read_table
 
-    path = lab.write_garden(tmp_path)
-    wide = read_table(path, discretize=bn.EqualWidth(3), missing="keep").data
-    counts = [np.bincount(column[column >= 0]) for column in wide.values.T]
-    growth = wide.index("growth")
-    assert min(map(min, counts)) == counts[growth][2]
-    level = float(wide.levels[growth][2].lstrip("> "))
-    yield f"growth above {level:.1f}: {counts[growth][2]} plots"
+    cuts = {"water": bn.CutPoints([3.6, 6.5]), "growth": bn.CutPoints([11.2, 14.6])}
+    cuts["bees"] = bn.CutPoints([9, 36])
+    data = read_table(lab.write_garden(tmp_path), discretize=cuts, missing="level").data
+    early = [("slugs", "soil"), ("flowers", "soil"), ("flowers", "slugs")]  # what the tiers forbid
+    scores = bn.score_families(data, bn.BDeu(1.0), max_parents=data.n - 1, forbidden=early)
+    edges = bn.dag_posterior(scores).edges
+    yield f"slugs → flowers, probability {edges[data.index('slugs'), data.index('flowers')]:.2f}"
 
 
 LABS = {
