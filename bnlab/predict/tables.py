@@ -334,6 +334,7 @@ def _factor(
     columns = np.empty((rows.n, rows.m * states.shape[1]), np.int32)
     for u in members(family & ~missing):
         columns[u] = np.repeat(rows.values[:, u], states.shape[1])
-    columns[nodes] = np.tile(states, rows.m)
+    for u, column in zip(nodes, states, strict=True):  # one at a time: all together take memory
+        columns[u] = np.tile(column, rows.m)
     log_means = tables.log_means(v, np.array([parents]), columns)
     return family & missing, log_means.reshape(rows.m, *sizes)
