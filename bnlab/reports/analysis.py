@@ -218,7 +218,15 @@ def analyse(
         report_progress(progress, 1000, 1000, "done")
     run = Run("analysis", settings, seed, clock.seconds, stopped=found.stopped)
     return Analysis(
-        *(data, plan, score, prior, known, table, edges, paths, blankets),
+        data=data,
+        plan=plan,
+        score=score,
+        prior=prior,
+        known=known,
+        table=table,
+        edges=edges,
+        paths=paths,
+        blankets=blankets,
         best=found.best,
         best_is=found.best_is,
         network=_network(found.best, data, filled, score),
