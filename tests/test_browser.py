@@ -8,6 +8,7 @@ import json
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
@@ -338,6 +339,7 @@ def asking() -> dict[str, Any]:
     return {**whole, "cells": cells}
 
 
+@cache
 def everything() -> dict[str, Any]:
     """A notebook with `LABS` and the main views of all labs, one after the other."""
     begun: dict[str, dict[str, None]] = {}  # notebook -> how its cells begin, each once

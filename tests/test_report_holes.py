@@ -14,14 +14,7 @@ from report_parts import part
 import bnlab as bn
 from bnlab.cli import main
 from bnlab.predict import effects, log_density
-from bnlab.reports import (
-    Analysis,
-    Plan,
-    analyse,
-    choose_method,
-    read_table,
-    sensitivity,
-)
+from bnlab.reports import Analysis, Plan, analyse, choose_method, read_table, sensitivity
 from bnlab.reports.analysis import COMPLETED, DAGS, TABLES, completed, from_missing
 from bnlab.reports.answers import evenly
 from bnlab.reports.assumptions import told_of

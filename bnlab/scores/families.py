@@ -128,7 +128,8 @@ def log_scores(data: Data, score: AnyScore, parents: Ints, units: Units | None =
     log_score = np.empty(parents.shape)
     k = int(parents[0, -1]).bit_count()
     choose, first = counting.binomials(data.n, k + 1), counting.first_ranks(data.n, k + 1)
-    columns = units.columns(data.measurements) if units else prepared(of_measured, data)
+    if data.measured.any():
+        columns = units.columns(data.measurements) if units else prepared(of_measured, data)
     for nodes, counted in _counted_rows(data):
         codes = np.array(data.values[counted].T, order="C")
         with_states = [v for v in nodes if not data.measured[v]]
