@@ -29,7 +29,6 @@ from bnlab.sampling import partition_mcmc, structure_mcmc
 SEED = 2007
 SHOWN = ("least SAD", "a third have less", "two thirds have less", "most SAD")
 """Of the chains in the order of their errors."""
-DEPTH = 60.0  # nats shown below the exact draws
 MOST_DAGS = 5000
 
 Dag = tuple[frozenset[int], ...]
@@ -62,6 +61,11 @@ class Stuck(View):
         self._runs = runs
         self._errors = {key: _errors(run, exact[key[0]]) for key, run in runs.items()}
         self._bands = {name: _band(each) for name, each in exact.items()}
+        late = {key: run.log_target[:, run.values.shape[1] // 2 :] for key, run in runs.items()}
+        self._lowest = {
+            name: min(float(each.min()) for (data, _), each in late.items() if data == name)
+            for name in exact
+        }
         self._walks = list(dict.fromkeys(walk for _, walk in runs))
         super().__init__(data=choice("data", list(exact)), walk=choice("walk", self._walks))
 
@@ -76,7 +80,7 @@ class Stuck(View):
             dict(zip(SHOWN, draws.log_target[shown], strict=True)),
             band=(low, high),
             x=plots.Axis("DAGs kept"),
-            y=plots.Axis("ln p̃ (nats)", (low - DEPTH, high + 8)),
+            y=plots.Axis("ln p̃ (nats)", (min(low, self._lowest[data]) - 8, high + 8)),
             name="stuck",
             title="Four of the walks, from the least SAD to the most",
             alt="ln p̃ of the DAGs of four chains, with the range of exact draws shaded",
