@@ -10,10 +10,11 @@ import math
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from bnlab.cli.terminal import Misuse
 from bnlab.errors import Named, Public
+from bnlab.files import packaged
 
 if TYPE_CHECKING:
     from bnlab.data import CutPoints, EqualFrequency, EqualWidth
@@ -33,7 +34,10 @@ METHODS: Mapping[str, Method] = {
     "search": "search",
 }
 _SIGNS = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon": ";", "bar": "|"}
+SAID: Mapping[str, list[str]] = packaged("templates/commands.toml")["options"]
+"""Name -> what follows the option, what it is for, and what --no-NAME leaves, if there is that."""
 _TYPED = {"missing_markers": "missing_marker", "required": "require", "forbidden": "forbid"}
+Options = Mapping[str, Mapping[str, Any]]  # name -> how argparse reads the option
 Value = TypeVar("Value")
 
 
@@ -138,79 +142,49 @@ def setting(text: str, /) -> tuple[str, str]:
     return column, level
 
 
-class Option(NamedTuple):
-    """An option: what follows it, what it is for, how argparse reads it, and what --no- leaves."""
-
-    what: str
-    help: str
-    reads: Mapping[str, Any] = {}
-    no: str = ""
-
-
 def _many(reads: Callable[[str], object] = str, /) -> Mapping[str, Any]:
     """How argparse reads an option that may be given several times."""
     return {"action": "append", "type": reads}
 
 
-MODEL = {
-    "seed": Option("N", "default: drawn, and told", {"type": natural}),
-    "score": Option("NAME", "default: bdeu", {"choices": ("bdeu", "k2"), "default": "bdeu"}),
-    "ess": Option("X", "equivalent sample size of bdeu (1)", {"type": positive}),
-    "prior": Option("P", "uniform (default), fair, or penalty:NATS for each edge", {"type": prior}),
-    "max_parents": Option("K", "of each variable", {"type": natural}),
-    "seconds": Option("S", "to spend, about (60)", {"type": positive, "default": 60.0}),
-    "method": Option("NAME", "default: what fits, and why", {"choices": METHODS}),
-    "checkpoint": Option(
-        "FILE",
-        "keep chains or climbs there, their plan in FILE.plan; the same command again goes on from "
-        "them (exact methods take seconds to minutes, and begin again)",
-        {"type": Path},
-    ),
+MODEL: Options = {
+    "seed": {"type": natural},
+    "score": {"choices": ("bdeu", "k2"), "default": "bdeu"},
+    "ess": {"type": positive},
+    "prior": {"type": prior},
+    "max_parents": {"type": natural},
+    "seconds": {"type": positive, "default": 60.0},
+    "method": {"choices": METHODS},
+    "checkpoint": {"type": Path},
 }
-KNOWN = {
-    "tiers": Option("A,B:C", "columns by time, earliest first: none points back", {"type": tiers}),
-    "required": Option("PARENT,CHILD", "an edge that is certain; may be repeated", _many(edge)),
-    "forbidden": Option("PARENT,CHILD", "an edge that cannot be; may be repeated", _many(edge)),
-    "knowledge": Option("FILE", "all that, and beliefs in edges: see below", {"type": Path}),
+KNOWN: Options = {
+    "tiers": {"type": tiers},
+    "required": _many(edge),
+    "forbidden": _many(edge),
+    "knowledge": {"type": Path},
 }
 """What is known of edges: arguments of `analyse`, and a file for `read_knowledge`."""
-QUESTION = {
-    "do": Option("COLUMN=LEVEL", "what if it were set? may be repeated", _many(setting)),
-    "on": Option("COLUMN", "what is looked at when that is set"),
-}
+QUESTION: Options = {"do": _many(setting), "on": {}}
 """What `analyse` asks of `effects`."""
-TABLE = {
-    "header": Option(
-        "", "the first line holds names, or not", {"action": argparse.BooleanOptionalAction}
-    ),
-    "delimiter": Option("D", "a sign, or tab", {"type": delimiter}),
-    "decimal": Option("SIGN", "the decimal sign of its numbers", {"choices": (".", ",")}),
-    "encoding": Option("NAME", "such as latin-1"),
-    "skip": Option("N", "lines before the table", {"type": natural}),
-    "drop": Option(
-        "COLUMN", "leave out; may be given several times", _many(), no="leave no column out"
-    ),
-    "letters": Option("COLUMN", "of sequences, to be cut into letters", _many()),
-    "levels": Option("COLUMN=A,B", "the labels of a column in their order", _many(levels)),
-    "max_levels": Option("N", "of any column", {"type": natural}),
-    "count": Option("COLUMN", "how often each row occurred", no="no such column"),
-    "intervention": Option(
-        "COLUMN", "which variable somebody set in each row", no="no such column"
-    ),
-    "missing": Option(
-        "HOW",
-        "missing cells: keep, to be averaged over (default, where time allows); refuse, leave "
-        "out the rows, or missing as a level of its own",
-        {"choices": ("keep", "error", "drop", "level")},
-    ),
-    "missing_markers": Option("TEXT", "a cell that means missing", _many()),
-    "discretize": Option(
-        "[COLUMN=]RULE",
-        "width:BINS, frequency:BINS or cuts:X,Y; may be given for several columns",
-        _many(rule),
-    ),
+TABLE: Options = {
+    "header": {"action": argparse.BooleanOptionalAction},
+    "delimiter": {"type": delimiter},
+    "decimal": {"choices": (".", ",")},
+    "encoding": {},
+    "skip": {"type": natural},
+    "drop": _many(),
+    "letters": _many(),
+    "levels": _many(levels),
+    "max_levels": {"type": natural},
+    "count": {},
+    "intervention": {},
+    "missing": {"choices": ("keep", "error", "drop", "level")},
+    "missing_markers": _many(),
+    "discretize": _many(rule),
 }
 """Arguments of `choose_method` and `analyse`, and those of `read_table`."""
+FILES: Options = {kind: {"type": Path} for kind in ("csv", "graphml", "bif", "xdsl", "net", "dot")}
+"""Other files: the texts of `bnlab.reports.exports`."""
 
 
 def typed(name: str, /) -> str:
@@ -218,15 +192,16 @@ def typed(name: str, /) -> str:
     return _TYPED.get(name, name).replace("_", "-")
 
 
-def add(group: argparse._ArgumentGroup, options: Mapping[str, Option], /) -> None:
+def add(group: argparse._ArgumentGroup, options: Options, /) -> None:
     """Let a group of options read these."""
-    for name, (what, about, reads, no) in options.items():
+    for name, reads in options.items():
+        what, about, *no = SAID[name]
         named: dict[str, Any] = {} if not what or "choices" in reads else {"metavar": what}
         group.add_argument(f"--{typed(name)}", dest=name, help=about, **named, **reads)
         if no:
             left: object = [] if "action" in reads else False
             group.add_argument(
-                f"--no-{typed(name)}", dest=name, action="store_const", const=left, help=no
+                f"--no-{typed(name)}", dest=name, action="store_const", const=left, help=no[0]
             )
 
 
@@ -292,10 +267,9 @@ def as_option(setting: Named, /) -> str:
     """Return a setting or a public name as an option; as in Python if there is none."""
     if isinstance(setting, Public):
         return INSTEAD.get(setting.name, setting.name)
-    found = {**MODEL, **KNOWN, **QUESTION, **TABLE}.get(setting.name)
-    if found is None:
+    if setting.name not in SAID:
         return str(setting)
-    option, what = typed(setting.name), found.what.replace("[COLUMN=]", "COLUMN=")
+    option, what = typed(setting.name), SAID[setting.name][0].replace("[COLUMN=]", "COLUMN=")
     if setting.value is False or setting.value == ():
         return f"--no-{option}"
     if setting.value is True:

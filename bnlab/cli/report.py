@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 SILENT = ("--quiet", "--open", "--debug")  # of no effect on the page
 KEPT_IN = "--checkpoint"  # nor has this, with the file that follows
-EXPORTS = ("csv", "graphml", "bif", "xdsl", "net", "dot")  # other files
 
 
 def add_options(one: argparse.ArgumentParser, /) -> None:
@@ -52,13 +51,7 @@ def add_options(one: argparse.ArgumentParser, /) -> None:
     known.add(one.add_argument_group("what is known of edges"), known.KNOWN)
     known.add(one.add_argument_group("what if a variable were set"), known.QUESTION)
     known.add(one.add_argument_group("the table"), known.TABLE)
-    files = one.add_argument_group("other files")
-    files.add_argument("--csv", type=Path, metavar="FILE", help="all edges with their intervals")
-    files.add_argument("--graphml", type=Path, metavar="FILE", help="credible edges, to draw")
-    files.add_argument("--bif", type=Path, metavar="FILE", help="the best DAG with parameters")
-    files.add_argument("--xdsl", type=Path, metavar="FILE", help="the same for GeNIe")
-    files.add_argument("--net", type=Path, metavar="FILE", help="the same for Hugin")
-    files.add_argument("--dot", type=Path, metavar="FILE", help="the best DAG, for Graphviz")
+    known.add(one.add_argument_group("other files"), known.FILES)
 
 
 def run(options: argparse.Namespace, /) -> int:
@@ -90,7 +83,7 @@ def _report(options: argparse.Namespace) -> int:
         stoppable(told, begun=True) as progress,
     ):
         write_page(analysis, reading, output, command=again, progress=progress)
-        for kind in EXPORTS:
+        for kind in known.FILES:
             if (path := vars(options)[kind]) is not None:
                 exports.write(analysis, path, kind)
     size = f" {output.stat().st_size / 1e6:.1f} MB," if output.is_file() else ""
@@ -110,7 +103,7 @@ def _check_places(options: argparse.Namespace, output: Path) -> None:
         if not path.exists():
             raise FileNotFoundError(2, "No such file", str(path))
     plan = None if options.checkpoint is None else f"{options.checkpoint}.plan"
-    exported = [vars(options)[kind] for kind in EXPORTS]
+    exported = [vars(options)[kind] for kind in known.FILES]
     places = (output, *exported, options.checkpoint, plan)
     check_places([path for path in places if path is not None], read)
 

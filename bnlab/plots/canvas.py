@@ -86,22 +86,20 @@ def legend(picture: figure, items: Any, /, *, columns: int = 0) -> None:
     picture.add_layout(items, "below" if columns else "above")
 
 
-def entry(label: str, drawn: Sequence[Any], /, index: int | None = None) -> models.LegendItem:
-    """Make a legend entry for what is drawn, or for one row of it."""
-    return model(models.LegendItem, label=value(label), renderers=list(drawn), index=index)
+def entry(label: str, drawn: Any, /, index: int | None = None) -> models.LegendItem:
+    """Make a legend entry for what is drawn, one thing or a list, or for one row of it."""
+    renderers = drawn if isinstance(drawn, list) else [drawn]
+    return model(models.LegendItem, label=value(label), renderers=renderers, index=index)
 
 
 def entries(drawn: Mapping[str, Any], /) -> list[models.LegendItem]:
     """Legend entries: label -> what draws it, one thing or a list."""
-    return [
-        entry(label, glyphs if isinstance(glyphs, list) else [glyphs])
-        for label, glyphs in drawn.items()
-    ]
+    return [entry(label, glyphs) for label, glyphs in drawn.items()]
 
 
 def row_entries(drawn: object, labels: Iterable[str], /) -> list[models.LegendItem]:
     """Legend entries for the rows of what is drawn."""
-    return [entry(label, [drawn], i) for i, label in enumerate(labels)]
+    return [entry(label, drawn, i) for i, label in enumerate(labels)]
 
 
 def hover(

@@ -1,6 +1,7 @@
 """The look that all pictures share: sizes, fonts, colours and marks that all can tell apart."""
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 from bokeh.palettes import Blues256, Colorblind
@@ -29,29 +30,7 @@ BROKEN = DASHES[1:]
 OUTLINE, WIDER = CYCLE[5], 3  # pixels
 """Of what is pointed at, and of what has its name in the pictures beside it."""
 
-TELL = """
-const place = view => view.el.closest(".bnlab-live, figure.film");
-const named = ({tooltips: [[, text]]}, {data}, i) => text
-  .replace(/@(\\w+)/g, (_, of) => data[of][i])
-  .replace("⇝", "→").replace(/ = .*/, "");
-const drawn = ({model}) => model.toolbar.tools.filter(tool => tool.callback)
-  .flatMap(tool => tool.renderers.map(each => [tool, each, each.data_source]));
-const views = [...cb_context.index.roots].filter(view => view.model.toolbar);
-const here = views.find(view => view.model.toolbar.tools.includes(cb_obj));
-const names = new Set(drawn(here).flatMap(([tool, each, source]) =>
-  (each.get_selection_manager().inspectors.get(each)?.indices ?? [])
-    .map(i => named(tool, source, i))));
-for (const view of views) {
-  if (view === here || !place(view) || place(view) !== place(here)) continue;
-  for (const [tool, each, source] of drawn(view)) {
-    const rows = Array.from({length: source.get_length() ?? 0}, (_, i) => i);
-    const indices = rows.filter(i => names.has(named(tool, source, i)));
-    if (String(indices) === String(source.inspected.indices)) continue;
-    source.setv({inspected: new source.inspected.constructor({indices})}, {silent: true});
-    source.inspect.emit([each, {geometry: {}}]);
-  }
-}
-"""
+TELL = (Path(__file__).parents[1] / "templates" / "tell.js").read_text(encoding="utf-8")
 """What is pointed at is outlined in the other pictures of a widget or a film as well. A thing has
 the name that the first tip gives; a path has that of the edge, a level that of the variable."""
 

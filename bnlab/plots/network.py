@@ -1,6 +1,6 @@
 """Edge probabilities as a network: each arrow is as wide as its edge is probable."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -8,7 +8,7 @@ from bokeh.plotting import figure
 from numpy.typing import ArrayLike, NDArray
 
 from bnlab import graphs
-from bnlab.checks import Floats
+from bnlab.checks import Floats, Ints
 from bnlab.plots.canvas import diagram, hover, write
 from bnlab.plots.drawing import Columns, Size, data_source, from_rows, square
 from bnlab.plots.gallery import PLAIN
@@ -45,7 +45,11 @@ def network_positions(edges: ArrayLike, /) -> Floats:
     """
     values = np.asarray(edges, np.float64)
     n = len(values)
-    rows = _rows(graphs.layers(_consensus(values)), 2 if n < 6 else WIDEST_ROW)
+    layer, width = graphs.layers(_consensus(values)), 2 if n < 6 else WIDEST_ROW
+    rows: list[Ints] = []
+    for depth in range(layer.max() + 1):
+        nodes = np.flatnonzero(layer == depth)
+        rows += np.array_split(nodes, -(-len(nodes) // width))
     out = np.empty((n, 2))
     for depth, row in enumerate(rows):
         out[row, 0] = (np.arange(len(row)) + 0.5) / len(row)
@@ -63,19 +67,21 @@ def network_positions(edges: ArrayLike, /) -> Floats:
 
 
 def _columns(
-    chosen: dict[tuple[int, int], float],
-    heads: Sequence[bool],
+    pairs: Iterable[tuple[int, int]],
+    probabilities: Floats,
+    heads: NDArray[np.bool_],
     names: Sequence[str],
     positions: ArrayLike,
     widest: float,
     bows: Sequence[float],
     size: Size | None = None,
 ) -> Columns:
-    """Columns of links, each bent by the first of the `bows` that crosses the fewest boxes."""
+    """Links, weak ones first, each bent by the first of `bows` that crosses the fewest boxes."""
     centres, boxes = _pixels(positions, names, size)
     rows = []
-    for ((u, v), p), head in zip(chosen.items(), heads, strict=True):
-        length = (HEAD + 1.4 * p * widest) * head
+    for u, v in sorted(pairs, key=lambda pair: probabilities[pair]):
+        p = float(probabilities[u, v])
+        length = (HEAD + 1.4 * p * widest) * heads[u, v]
         each = [_link(centres[[u, v]], boxes[[u, v]], length, bow) for bow in bows]
         others = np.delete(np.arange(len(names)), [u, v])
         crossed = [_crossed(line, centres[others], boxes[others]) for line, _ in each]
@@ -102,11 +108,9 @@ def pair_data(
     """
     values = square(edges, names, "edges")
     either = np.minimum(1.0, values + values.T)
-    pairs = [(int(u), int(v)) for u, v in np.argwhere(either >= threshold) if u < v]
+    pairs = [(u, v) for u, v in np.argwhere(either >= threshold).tolist() if u < v]
     pairs = [(u, v) if values[u, v] >= values[v, u] else (v, u) for u, v in pairs]
-    chosen = {pair: float(either[pair]) for pair in sorted(pairs, key=lambda pair: either[pair])}
-    heads = [bool(values[pair] >= sure) for pair in chosen]
-    return _columns(chosen, heads, names, positions, WIDEST_PAIR, PAIR_BOWS)
+    return _columns(pairs, either, values >= sure, names, positions, WIDEST_PAIR, PAIR_BOWS)
 
 
 def node_data(names: Sequence[str], positions: ArrayLike, /, size: Size | None = None) -> Columns:
@@ -154,9 +158,9 @@ def network(
     """
     values = square(edges, names, "edges")
     size = width, height or network_height(positions, width)
-    pairs = [(int(u), int(v)) for u, v in np.argwhere(values >= threshold) if u != v]
-    chosen = {pair: float(values[pair]) for pair in sorted(pairs, key=lambda pair: values[pair])}
-    columns = _columns(chosen, [True] * len(chosen), names, positions, WIDEST, (BOW,), size)
+    pairs = [(u, v) for u, v in np.argwhere(values >= threshold).tolist() if u != v]
+    heads = np.ones(values.shape, bool)
+    columns = _columns(pairs, values, heads, names, positions, WIDEST, (BOW,), size)
     picture = diagram(title=title, alt=alt, width=size[0], height=size[1])
     source = data_source(columns, name=name)
     look: dict[str, Any] = {"line_width": "width", "line_alpha": "alpha", "line_cap": "butt"}
@@ -173,7 +177,7 @@ def network(
     return picture
 
 
-def _consensus(values: Floats) -> NDArray[np.int64]:
+def _consensus(values: Floats) -> Ints:
     """The DAG that takes edges from the most probable down, skipping those that close a cycle."""
     n = len(values)
     dag = np.zeros(n, np.int64)
@@ -184,19 +188,7 @@ def _consensus(values: Floats) -> NDArray[np.int64]:
     return dag
 
 
-def _rows(layer: NDArray[np.int64], width: int) -> list[list[int]]:
-    """Nodes layer by layer, each layer cut into rows of at most `width`, as even as can be."""
-    rows: list[list[int]] = []
-    for depth in range(int(layer.max()) + 1):
-        row = np.flatnonzero(layer == depth)
-        parts = np.array_split(row, -(-len(row) // width))
-        rows.extend([int(v) for v in part] for part in parts)
-    return rows
-
-
-def _clutter(
-    places: Floats, starts: NDArray[np.int64], ends: NDArray[np.int64], strength: Floats
-) -> float:
+def _clutter(places: Floats, starts: Ints, ends: Ints, strength: Floats) -> float:
     """How much boxes crowd each other and links run over boxes, plus a little for long links."""
     scaled = places / CROWDED
     apart = np.abs(scaled[:, None] - scaled[None])
