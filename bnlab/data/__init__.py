@@ -1,30 +1,14 @@
 """Tables of discrete data: the `Data` type, readers, discretizing, and known data sets."""
 
-from bnlab.data.datasets import list_datasets, load_dataset
+from bnlab.data.datasets import list_datasets as list_datasets, load_dataset as load_dataset
 from bnlab.data.discretizing import (
-    CutPoints,
-    Discretized,
-    Discretizer,
-    EqualFrequency,
-    EqualWidth,
-    Intervals,
-    discretize,
+    CutPoints as CutPoints,
+    Discretized as Discretized,
+    Discretizer as Discretizer,
+    EqualFrequency as EqualFrequency,
+    EqualWidth as EqualWidth,
+    Intervals as Intervals,
+    discretize as discretize,
 )
-from bnlab.data.reader import read_csv
-from bnlab.data.table import AnyCells, Data, Gapped
-
-__all__ = [
-    "AnyCells",
-    "CutPoints",
-    "Data",
-    "Discretized",
-    "Discretizer",
-    "EqualFrequency",
-    "EqualWidth",
-    "Gapped",
-    "Intervals",
-    "discretize",
-    "list_datasets",
-    "load_dataset",
-    "read_csv",
-]
+from bnlab.data.reader import read_csv as read_csv
+from bnlab.data.table import AnyCells as AnyCells, Data as Data, Gapped as Gapped

@@ -95,10 +95,7 @@ def _so_far(walker: OrderWalker, order: Ints, betas: Floats, rng: np.random.Gene
 
 
 class Paths(View):
-    """What 20 runs weigh on their way over the bridge, and 20 on their way back.
-
-    Controls `steps` and `rows`; panels `paths` and `shares`.
-    """
+    """What 20 runs weigh on their way over the bridge, and 20 on their way back."""
 
     def __init__(self, data: bn.Data | None = None) -> None:
         self._case: Case = GAME if data is None else data
@@ -139,10 +136,7 @@ class Paths(View):
 
 
 class Shapes(View):
-    """Schedules: where their steps lie, how many moves pass there, what spread of ln w is left.
-
-    Controls `schedule`, `dataset` and `steps`; panels `acceptance` and `spread`.
-    """
+    """Schedules: where their steps lie, how many moves pass there, what spread of ln w is left."""
 
     def __init__(self, data: bn.Data | None = None) -> None:
         cases = DATASETS if data is None else (data,)

@@ -135,8 +135,6 @@ def directed(v: int, many: int, *, told: bool = True, net: bn.BayesNet | None = 
 class Beliefs(View):
     """The same rows under four priors: five variables, exact, by the sum over 29,281 DAGs.
 
-    Controls `prior` and `rows`; panels `heat` and `moved`.
-
     Parameters
     ----------
     data : a table of your own, of which the first five variables are taken
@@ -173,9 +171,6 @@ class Beliefs(View):
 
 class Doing(View):
     """A -> B -> C -> D with some rows in which one variable was set: what the model sees in it.
-
-    Controls `which` and `rows`, of 400, in which that variable was set; panels `cut`, `told` and
-    `untold`.
 
     Parameters
     ----------

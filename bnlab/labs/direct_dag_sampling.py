@@ -46,8 +46,6 @@ _exact = partial(board.order_posterior, most=5)
 class WalkDown(View):
     """One draw, step by step: down the lattice of subsets to an order, then parents node by node.
 
-    Controls `size` (rows used), `number` (of the draw) and `step`; panels `lattice` and `net`.
-
     Parameters
     ----------
     data : a table of at most four variables
@@ -127,9 +125,6 @@ def _sets(masks: Iterable[int]) -> Dag:
 class Hundred(View):
     """A hundred experiments: each estimates a probability from as many draws.
 
-    Controls `drawn`, the number of draws of each (prefixes of one set), and `question`; panel
-    `panel`.
-
     Parameters
     ----------
     posterior : to draw DAGs from
@@ -169,8 +164,6 @@ class Hundred(View):
 
 class MoreRows(View):
     """Estimates and distinct DAGs as rows come in, and as draws do.
-
-    Controls `size` (rows), `drawn` and `question`; panels `estimates` and `dags`.
 
     Parameters
     ----------

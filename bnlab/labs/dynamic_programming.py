@@ -122,9 +122,6 @@ def number(value: float) -> str:
 class Walk(View):
     """The lattice of the first 3 or 4 variables of a table, filled in step by step.
 
-    Controls `variables`, `rows` and `step`, the number of steps done; panel `panel`. With rows
-    that move, the steps done stay.
-
     Parameters
     ----------
     data : a table of at least 4 variables
@@ -183,11 +180,7 @@ def filled(data: bn.Data, variables: str, rows: int) -> tuple[Relative, list[Ste
 
 
 class FullSpeed(Experiment):
-    """The exact posterior of the first n variables of a table, with Run and Stop.
-
-    Controls `size`, the number of variables, and `rows`; panel `panel`. `found` is the
-    `OrderPosterior`, None before it and `bn.Stopped` without it.
-    """
+    """The exact posterior of the first n variables of a table, with Run and Stop."""
 
     def __init__(self, data: bn.Data, *, start: int = 20, rows: int = 1000) -> None:
         self._data = data

@@ -31,8 +31,6 @@ Found = list[tuple[int, float, float]]
 class Bounds(Experiment):
     """Lower and upper bounds on the evidence, closing as runs get more steps.
 
-    Controls `rows` and `runs`, the number for each bound; panels `bounds` and `gap`.
-
     Parameters
     ----------
     data : a table of your own, in the place of tic-tac-toe

@@ -132,11 +132,7 @@ def noise_of_runs(
 
 
 class Sides(Experiment):
-    """Upward and reverse runs on simulated data: the band between them closes.
-
-    Controls `size`, the rows, and `shape` of the schedule; panels `band` and `width`; `found` is a
-    list of Band.
-    """
+    """Upward and reverse runs on simulated data: the band between them closes."""
 
     def __init__(self, *, stops: Sequence[int] = STEP_STOPS) -> None:
         self._stops = stops
@@ -210,10 +206,7 @@ class Sides(Experiment):
 
 
 class Loops(View):
-    """Ratios of upward and reverse runs, and accepted moves, along the schedule.
-
-    Controls `steps`, `shape` of the schedule, and `moves`; panels `ratios` and `acceptance`.
-    """
+    """Ratios of upward and reverse runs, and accepted moves, along the schedule."""
 
     def __init__(self) -> None:
         for k, e, moves in product(LOOP_STEPS, SHAPES.values(), MOVES.values()):

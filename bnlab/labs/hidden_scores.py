@@ -129,10 +129,7 @@ def drawing(model: HiddenModel, title: str, height: int = 225) -> Any:
 
 
 class Scores(View):
-    """Four scores of the 136 structures; the true one, drawn, and what its scores are to bound.
-
-    Control `size`, the rows of data; `panels` by score, `model` and `bars`.
-    """
+    """Four scores of the 136 structures; the true one, drawn, and what its scores are to bound."""
 
     beside = (("MAP", "BIC"), ("CS", "VB"), ("model", "bars"))
 
@@ -181,11 +178,7 @@ def _ranked(scores: Floats) -> str:
 
 
 class Ranks(Experiment):
-    """Rank of the true structure against the rows of data, ours beside the thesis'.
-
-    Control `sets`, the number of data sets; panels `ours` and `theirs`; `found` is data set ->
-    {rows: {score: rank}}.
-    """
+    """Rank of the true structure against the rows of data, ours beside the thesis'."""
 
     def __init__(self, *, sizes: Sequence[int] = SIZES) -> None:
         self._sizes = sizes
@@ -240,10 +233,7 @@ def _ranks(sizes: Sequence[int], lines: Mapping[str, ArrayLike], name: str, titl
 
 
 class Labels(View):
-    """Where climbs ended: hidden states have no names, so each climb picks its own.
-
-    Control `size`, the rows of data; panel `panel`.
-    """
+    """Where climbs ended: hidden states have no names, so each climb picks its own."""
 
     def __init__(self) -> None:
         for n in LABEL_SIZES:  # now, so that the slider answers at once

@@ -82,9 +82,6 @@ def walk(data: bn.Data, most: int, kind: str, beta: float) -> tuple[list[Order],
 class Landscape(View):
     """All orders of three or four variables, their probabilities, and a chain that visits them.
 
-    Controls `variables`, `rows`, `beta`, the inverse temperature, `kind` of swap and `step`, the
-    number of moves made; panels `orders` and `shares`.
-
     Parameters
     ----------
     data : a table of your own, whose first variables are taken

@@ -45,10 +45,7 @@ _table = partial(board.bdeu_table, seed=1, most=MOST_PARENTS)
 
 
 class Extensions(View):
-    """The down-sets of a DAG of four nodes, and draws of its linear extensions, from the back.
-
-    Controls `shape`, `number` (of the draw) and `step`; panels `lattice` and `net`.
-    """
+    """The down-sets of a DAG of four nodes, and draws of its linear extensions, from the back."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -94,8 +91,6 @@ def _walks(shape: str) -> tuple[list[int], Floats, Ints]:
 
 class Worth(View):
     """What draws weighted by 1 / ℓ(G) are worth, against the number of variables.
-
-    Control `size`, the rows used; panel `panel`.
 
     Parameters
     ----------
@@ -144,9 +139,6 @@ def _sample(table: bn.ScoreTable, draws: int) -> bn.Draws:
 
 class Certain(View):
     """The interval that is certain, closing as distinct DAGs come in [HeTianWu2016, eq. 26].
-
-    Controls `size` (rows), `question` and `drawn`, the number of DAGs, prefixes of one set; panel
-    `panel`.
 
     Parameters
     ----------

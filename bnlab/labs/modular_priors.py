@@ -93,11 +93,7 @@ def cancer() -> bn.Data:
 
 
 class PriorExplorer(View):
-    """All DAGs of five variables under one of the four priors, with a cost for each edge.
-
-    Controls `prior` and `divisor`, by which each edge divides the probability on top; panels
-    `curve` and `gallery`.
-    """
+    """All DAGs of five variables under one of the four priors, with a cost for each edge."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -143,9 +139,6 @@ class Washout(View):
 
     Exact, over all 29,281 DAGs: BDeu with equivalent sample size 1, ρ = 1.
 
-    Control `size`, the number of rows; panels `edges`, `members` and `lines`. `posteriors` is
-    {rows: (order-modular (29281,), structure-modular (29281,))}.
-
     Parameters
     ----------
     data : a table of your own, of which the first five variables are taken; in the place of the
@@ -157,7 +150,7 @@ class Washout(View):
         shown = shown.select(shown.names[:NODES])
         sizes = stops(SIZES, shown.m)
         self._names, self._all = shown.names, space(NODES)
-        self.posteriors: dict[int, tuple[Floats, Floats]] = {}
+        self.posteriors: dict[int, tuple[Floats, Floats]] = {}  # order-, structure-modular
         for m in sizes:
             log_p = bdeu_table(shown, m, most=NODES - 1).log_target(self._all.dags)
             self.posteriors[m] = normalised(log_p + np.log(self._all.orders)), normalised(log_p)

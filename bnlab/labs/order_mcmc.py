@@ -103,11 +103,7 @@ def edge_given_orders(draws: bn.Draws, table: bn.ScoreTable, u: int, v: int, /) 
 
 
 class TwoChains(View):
-    """Two chains on tic-tac-toe from two random orders: their traces, and whether edges agree.
-
-    Controls `rows` and `length`, the draws of each chain, nested prefixes; panels `trace` and
-    `scatter`.
-    """
+    """Two chains on tic-tac-toe from two random orders: their traces, and whether edges agree."""
 
     def __init__(self, data: bn.Data | None = None) -> None:
         own = () if data is None else sorted({max(1, data.m // part) for part in (4, 2, 1)})
@@ -145,10 +141,7 @@ class TwoChains(View):
 
 
 class Temperature(View):
-    """Two chains at one inverse temperature, on tic-tac-toe with each board twice, or on your own.
-
-    Control `beta`, the inverse temperature; panels `trace` and `scatter`.
-    """
+    """Two chains at one inverse temperature, on tic-tac-toe with each board twice, or your own."""
 
     def __init__(self, data: bn.Data | None = None) -> None:
         self._data = boards(ROW_STOPS[-1]) if data is None else data

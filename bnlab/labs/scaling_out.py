@@ -111,11 +111,7 @@ def sized(count: float, /) -> str:
 
 
 class SpeedUp(View):
-    """An hour of computing, in jobs that cannot be divided, on 1 to 4,096 cores.
-
-    Controls `jobs`, `serial`, the share of the work for one core only, and `parcel`, the megabytes
-    sent with each job; panels `speed` and `cost`.
-    """
+    """An hour of computing, in jobs that cannot be divided, on 1 to 4,096 cores."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -163,8 +159,6 @@ def _by_cores(
 
 class AnnealingPlan(View):
     """Runs of AIS, each of 16 n m steps for m = 106 rows: hours, memory and money.
-
-    Controls `n`, `runs` and `cores`; panels `time` and `money`.
 
     Parameters
     ----------
@@ -217,8 +211,6 @@ class AnnealingPlan(View):
 
 class ExactPlan(View):
     """The exact sum over orders beyond what fits here: memory, and time on one core.
-
-    Control `n`; panels `memory` and `time`.
 
     Parameters
     ----------

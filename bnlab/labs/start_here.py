@@ -53,8 +53,6 @@ def paths(data: bn.Data, m: int) -> Floats:
 class Explorer(View):
     """Heat map, network and most probable paths of a table, with a slider for the rows used.
 
-    Controls `dataset` and `size`, the number of rows; panels `heat`, `net` and `bars`.
-
     Parameters
     ----------
     data : a table of your own; without it, a list of known data sets stands over the slider

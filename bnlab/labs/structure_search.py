@@ -94,10 +94,7 @@ def _listed(case: Case) -> bn.Draws:
 
 
 class Members(View):
-    """The members of a class on the way of GES, and what an edge added to each of them gains.
-
-    Controls `edges`, the insertions made, and `member`; panels `net` and `gains`.
-    """
+    """The members of a class on the way of GES, and what an edge added to each of them gains."""
 
     stepped = "member"
 
@@ -134,10 +131,7 @@ class Members(View):
 
 
 class Steps(View):
-    """Hill climbing from the empty DAG, move by move, with the gains of all next moves.
-
-    Controls `dataset`, `walk` and `step`, the number of moves made; panels `net` and `gains`.
-    """
+    """Hill climbing from the empty DAG, move by move, with the gains of all next moves."""
 
     def __init__(self, data: bn.Data | None = None) -> None:
         dataset = board.dataset_choice(DATASETS, data)
@@ -212,10 +206,7 @@ def _network(case: Case, dag: Ints, name: str, title: str, alt: str) -> Any:
 
 
 class Averages(View):
-    """The k best DAGs together, beside the exact average over all.
-
-    Controls `dataset` and `count`, k; panels `heat` and `pairs`.
-    """
+    """The k best DAGs together, beside the exact average over all."""
 
     def __init__(self, data: bn.Data | None = None) -> None:
         for case in DATASETS if data is None else (data,):  # now, so that the slider answers
