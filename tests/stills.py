@@ -264,7 +264,7 @@ def structure_mcmc_neighbours():
     drawn = []
     places = [(0.1, 1.0), (0.9, 0.5), (0.1, 0.0)]
     for said, pairs in (
-        ("five neighbours: goes there with 1/5", ((0, 1), (1, 2))),
+        ("five neighbours, as w → u closes a cycle: goes there with 1/5", ((0, 1), (1, 2))),
         ("six neighbours: comes back with 1/6", ((0, 1),)),
     ):
         edges = graphs.to_adjacency(graphs.from_edges(3, pairs)).astype(float)
@@ -283,7 +283,7 @@ def structure_mcmc_layers():
         "v moved: ({u}, {w}, {v}, {x})": ((0, 2, 1, 3), (0.2, 0.8, 0.2, 0.8)),
         "w moved: ({u, v, w}, {x})": ((0, 0, 0, 1), (0.05, 0.5, 0.95, 0.5)),
     }
-    drawn = [["A DAG", in_layers(dag, *partitions["A = ({u, v}, {w}, {x})"])]]
+    drawn = [["A DAG", in_layers(0.6 * dag, *partitions["A = ({u, v}, {w}, {x})"])]]
     for said, (layer, across) in partitions.items():
         above = np.subtract.outer(layer, layer).T  # layers from u down to v
         allowed = np.where(above > 0, np.where(above == 1, 1, 0.3), 0)
