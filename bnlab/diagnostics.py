@@ -2,12 +2,14 @@
 
 import math
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from bnlab.checks import Bools, Floats, checked
+from bnlab.checks import Floats, checked
 from bnlab.results import Draws
+from bnlab.weights import heaviest
 
 LEAST_DRAWS = 4  # of a chain, so that each half has a variance
 
@@ -25,7 +27,8 @@ def sad(estimate: ArrayLike, reference: ArrayLike, /) -> float:
     >>> sad([[0.0, 0.5], [0.25, 0.0]], [[0.0, 0.75], [0.25, 0.0]])
     0.25
     """
-    return float(_differences(estimate, reference).sum())
+    a, b = _off_diagonal(estimate, reference)
+    return float(np.abs(a - b).sum())
 
 
 @checked
@@ -37,7 +40,8 @@ def max_error(estimate: ArrayLike, reference: ArrayLike, /) -> float:
     >>> max_error([[0.0, 0.5], [0.25, 0.0]], [[0.0, 0.75], [0.25, 0.0]])
     0.25
     """
-    return float(_differences(estimate, reference).max(initial=0.0))
+    a, b = _off_diagonal(estimate, reference)
+    return float(np.abs(a - b).max(initial=0.0))
 
 
 @checked
@@ -72,6 +76,13 @@ def roc(probabilities: ArrayLike, truth: ArrayLike, /) -> tuple[Floats, Floats]:
     (array([0., 0., 1.]), array([0., 1., 1.]))
     """
     scores, present = _off_diagonal(probabilities, truth)
+    if present.dtype != np.bool_:
+        raise ValueError(
+            f"truth is of type {present.dtype}: give booleans, as by truth.astype(bool)"
+        )
+    if present.all() or not present.any():
+        what = "absent" if present.any() else "present"
+        raise ValueError(f"no pair is {what} in truth: a rate of {what} pairs does not exist")
     thresholds, place = np.unique(-scores, return_inverse=True)
     positives = np.bincount(place, present, thresholds.size)
     negatives = np.bincount(place, ~present, thresholds.size)
@@ -184,10 +195,7 @@ def weights_ess(log_weight: ArrayLike, /) -> float:
     2.6666666666666665
     """
     values = np.asarray(log_weight, np.float64)
-    largest = values.max(initial=-math.inf)
-    if not math.isfinite(largest):  # nan, too
-        raise ValueError(f"the largest log weight is {largest}: give finite ones, or -inf for some")
-    weights = np.exp(values - largest)
+    weights = np.exp(values - heaviest(values))
     return float(weights.sum() ** 2 / (weights**2).sum())
 
 
@@ -242,32 +250,12 @@ def _autocovariances(values: Floats) -> Floats:
     return np.asarray(np.fft.irfft(power)[:, :length].mean(axis=0) / length)
 
 
-def _off_diagonal(probabilities: ArrayLike, truth: ArrayLike) -> tuple[Floats, Bools]:
-    scores, present = np.asarray(probabilities, np.float64), np.asarray(truth)
-    if scores.shape != present.shape or scores.ndim != 2 or scores.shape[0] != scores.shape[1]:
-        raise ValueError(
-            f"probabilities and truth are (n, n); got shapes {scores.shape} and {present.shape}"
-        )
-    if present.dtype != np.bool_:
-        raise ValueError(
-            f"truth is of type {present.dtype}: give booleans, as by truth.astype(bool)"
-        )
-    pairs = ~np.eye(len(scores), dtype=bool)
-    scores, present = scores[pairs], present[pairs]
-    if np.isnan(scores).any():
-        raise ValueError("nan among the probabilities: pairs cannot be ranked")
-    if present.all() or not present.any():
-        what = "absent" if present.any() else "present"
-        raise ValueError(f"no pair is {what} in truth: a rate of {what} pairs does not exist")
-    return scores, present
-
-
-def _differences(estimate: ArrayLike, reference: ArrayLike) -> Floats:
-    a, b = np.asarray(estimate, float), np.asarray(reference, float)
+def _off_diagonal(estimate: ArrayLike, other: ArrayLike) -> tuple[Floats, NDArray[Any]]:
+    """The entries of two matrices (n, n) for the ordered pairs u != v."""
+    a, b = np.asarray(estimate, np.float64), np.asarray(other)
     if a.shape != b.shape or a.ndim != 2 or a.shape[0] != a.shape[1]:
         raise ValueError(f"two (n, n) matrices are compared; got shapes {a.shape} and {b.shape}")
-    off_diagonal = ~np.eye(len(a), dtype=bool)
-    differences: Floats = np.abs(a - b)[off_diagonal]
-    if np.isnan(differences).any():
+    pairs = ~np.eye(len(a), dtype=bool)
+    if np.isnan(a[pairs]).any() or np.isnan(b[pairs]).any():
         raise ValueError("nan among the probabilities: nothing to compare")
-    return differences
+    return a[pairs], b[pairs]

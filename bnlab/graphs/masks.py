@@ -213,20 +213,13 @@ def from_edges(n: Count, edges: Iterable[tuple[int, int]], /) -> Masks:
     if n > MAX_NODES:
         raise ValueError(f"n={n}: a DAG here has 1 to {MAX_NODES} nodes")
     dag = np.zeros(n, np.int64)
-    for u, v in _pairs(edges):
+    for u, v in edges:
         if not (u in range(n) and v in range(n)):
             raise ValueError(f"edge {u} -> {v} names a node outside 0..{n - 1}")
         if (int(dag[v]) >> u) & 1:
             raise ValueError(f"edge {u} -> {v} stands twice: give each edge once")
         dag[v] |= np.int64(1) << np.int64(u)
     return check_dag(dag)
-
-
-def _pairs(edges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    try:
-        return [(operator.index(u), operator.index(v)) for u, v in edges]
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"edges={shown(edges)}: give a list of edges (u, v)") from error
 
 
 @checked
