@@ -35,10 +35,31 @@ MAX_NAME = 255  # bytes of a file's name
 MAX_SHOWN = 60  # characters of a value
 MAX_LOOKED_AT = 100_000  # elements of a list
 
-# Integers, and the least that each may be.
+
+@dataclass(frozen=True)
+class Range:
+    """What Annotated[float, Range(0, 1)] takes: an end with a square bracket is in it, too."""
+
+    low: float
+    high: float
+    ends: str = "()"
+    advice: str = ""
+
+    def __contains__(self, number: float) -> bool:
+        at_low = number == self.low and self.ends[0] == "["
+        at_high = number == self.high and self.ends[1] == "]"
+        return at_low or at_high or self.low < number < self.high
+
+    def __str__(self) -> str:
+        return f"{self.ends[0]}{self.low:g}, {self.high:g}{self.ends[1]}{self.advice}"
+
+
+# Integers, with the least and the largest that each may be.
 Natural = Annotated[int, 0]
 Count = Annotated[int, 1]
 Several = Annotated[int, 2]
+Share = Annotated[float, Range(0, 1)]
+Positive = Annotated[float, Range(0, math.inf)]
 
 # NumPy 2.5 made names of their own of ArrayLike and NDArray, which were abbreviations before.
 _ARRAY_LIKE = frozenset(get_args(ArrayLike) or [ArrayLike])
@@ -203,7 +224,7 @@ def conforming(name: str, value: Any, hint: Any, /) -> Any:
     try:
         return _as(value, hint)
     except _Refused as refused:
-        short = type(value) is int and abs(value) <= MAX_INTEGER
+        short = type(value) is float or (type(value) is int and abs(value) <= MAX_INTEGER)
         given = Setting(name, value) if short else f"{name}={shown(value)}"
         raise InputError(given, str(refused)) from None
 
@@ -217,11 +238,11 @@ def _as(value: Any, hint: Any) -> Any:
     if hint in _BASICS:
         return _BASICS[hint](value)
     origin = get_origin(hint)
-    if origin is Annotated:  # a count, or Data with "measurements" or with "missing" cells
-        plain = hint.__origin__
-        if plain is int:
-            return _as_integer(value, *hint.__metadata__)
-        return _within(value, hint.__metadata__) if type(value) is plain else _as(value, plain)
+    if origin is Annotated:  # a number, Data with measurements or gaps, or Draws over something
+        plain, said = hint.__origin__, hint.__metadata__
+        if plain in (int, float):
+            return _as_integer(value, *said) if plain is int else _as_float(value, *said)
+        return _within(value, said) if type(value) is plain else _as(value, plain)
     if origin is Union or origin is types.UnionType:
         return _as_one_of(value, get_args(hint))
     if origin in (np.ndarray, NDArray):
@@ -252,7 +273,10 @@ def _as(value: Any, hint: Any) -> Any:
 
 
 def _within(value: Any, allowed: tuple[object, ...]) -> Any:
-    """The value, unless it is Data with cells that are no states and are not allowed."""
+    """The value, unless it is Data with other cells, or Draws over something else, than allowed."""
+    over = getattr(value, "over", None)
+    if over and allowed and over not in allowed:
+        raise _Refused(f" is over {over}: draw {allowed[0]} (sample_{allowed[0]})")
     for kind, why in getattr(value, "beyond_states", {}).items():
         if kind not in allowed:
             raise _Refused(why)
@@ -275,17 +299,18 @@ def _as_one_of(value: Any, hints: tuple[Any, ...]) -> Any:
         return _as_path(value)
     if _ARRAY_LIKE <= set(hints):
         kinds = [*(kind for kind in kinds if kind not in _ARRAY_LIKE), ArrayLike]
+    plain = [kind.__origin__ if get_origin(kind) is Annotated else kind for kind in kinds]
     reasons = []
-    for kind in kinds:
-        if type(value) is (kind.__origin__ if get_origin(kind) is Annotated else kind):
+    for kind, itself in zip(kinds, plain, strict=True):
+        if type(value) is itself:
             return _as(value, kind)
         try:
             return _as(value, kind)
         except _Refused as refused:
             reasons.append(str(refused))
-    called = getattr(kinds[-1], "__name__", "") in _CALLED  # Score, and what may stand for one
-    if all(inspect.isclass(kind) for kind in kinds) and len(kinds) > 1 and not called:
-        names = [f"a{'n' * (kind.__name__[0] in 'AEIOU')} {kind.__name__}" for kind in kinds]
+    called = getattr(plain[-1], "__name__", "") in _CALLED  # Score, and what may stand for one
+    if all(inspect.isclass(kind) for kind in plain) and len(plain) > 1 and not called:
+        names = [f"a{'n' * (kind.__name__[0] in 'AEIOU')} {kind.__name__}" for kind in plain]
         raise _Refused(f": pass {' or '.join(names)}")
     raise _Refused(reasons[-1])
 
@@ -319,25 +344,27 @@ def _as_numbers(value: Any) -> NDArray[Any]:
     return array if array.size else array.astype(np.float64)
 
 
-def _as_integer(value: Any, least: int = -MAX_INTEGER) -> int:
+def _as_integer(value: Any, least: int = -MAX_INTEGER, most: int = MAX_INTEGER) -> int:
     try:
         number = operator.index(value)
     except TypeError:
         raise _Refused(": give an integer") from None
-    if abs(number) > MAX_INTEGER:
-        raise _Refused(f": give an integer of at most {MAX_INTEGER}")
+    if number > most:
+        raise _Refused(f": give an integer of at most {most}")
     if number < least:
         raise _Refused(f": give an integer of at least {least}")
     return number
 
 
-def _as_float(value: Any) -> Any:
+def _as_float(value: Any, within: Range | None = None) -> Any:
     if not isinstance(value, Real) and not (isinstance(value, np.ndarray) and not value.ndim):
         raise _Refused(": give a number")
     try:
         number = float(value)
     except (TypeError, ValueError, OverflowError):
         raise _Refused(": give a number that is a double") from None
+    if within is not None and number not in within:
+        raise _Refused(f" is outside {within}")
     return number if isinstance(value, np.ndarray) else value
 
 
@@ -371,7 +398,7 @@ def _as_list(value: Any, origin: Any, hints: tuple[Any, ...]) -> Any:
         strings = f"of strings is needed, as [{shown(value)}]"
         raise _Refused(f": a list {strings if isinstance(value, str) else 'is needed'}")
     if not sized:
-        return value  # it can be gone through but once
+        value = list(value)  # it can be gone through but once
     if origin is tuple and hints[-1:] != (...,):
         if len(value) != len(hints):
             raise _Refused(f": give {len(hints)} elements")

@@ -6,12 +6,12 @@ method, not the factor, decides which, and every result says it.
 """
 
 import math
-from typing import Protocol
+from typing import Annotated, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bnlab.checks import Floats, Ints, frozen, real, shown
+from bnlab.checks import Floats, Ints, Range, frozen, shown
 from bnlab.graphs import MAX_NODES
 from bnlab.results import Record
 
@@ -22,6 +22,8 @@ The log weight of a DAG of n <= 63 nodes adds n sums of a log prior and a score,
 in float64 it is off by at most (n + 2) n 1e8 2**-53 < 5e-5 nats. At 1e16 it would be off by
 thousands of nats, and no digit of a posterior would be left.
 """
+
+INSTEAD = "; for edges that must or may not be, use required= and forbidden= of score_families"
 
 
 class Prior(Protocol):
@@ -84,14 +86,7 @@ class EdgePenalty:
     array([-0., -2., -4.])
     """
 
-    nats: float
-
-    def __post_init__(self) -> None:
-        if not abs(real(self.nats)) <= LARGEST_LOG:
-            raise ValueError(
-                f"nats={self.nats}: the cost of an edge is finite, -1e8 to 1e8; where an edge may "
-                "not be, use forbidden= of score_families"
-            )
+    nats: Annotated[float, Range(-1e8, 1e8, "[]", INSTEAD)]
 
     def log_factor(self, n: int, v: int, parents: Ints, /) -> Floats:
         """Return -nats |G|, shape (F,)."""
@@ -118,7 +113,7 @@ class EdgeBeliefs(Record):
     """
 
     beliefs: ArrayLike
-    strength: float = 1.0
+    strength: Annotated[float, Range(0, 1e8, "[]", INSTEAD)] = 1.0
 
     def __post_init__(self) -> None:
         matrix = np.array(self.beliefs, float)
@@ -127,11 +122,6 @@ class EdgeBeliefs(Record):
         np.fill_diagonal(matrix, 0.0)
         for u, v in np.argwhere(~((matrix >= 0) & (matrix <= 1))):
             raise ValueError(f"beliefs[{u}, {v}] = {matrix[u, v]} is outside [0, 1]")
-        if not 0 <= real(self.strength) <= LARGEST_LOG:
-            raise ValueError(
-                f"strength={self.strength}: finite, not negative, at most 1e8; for edges that must "
-                "or may not be, use required= and forbidden= of score_families"
-            )
         self._set(beliefs=matrix)
 
     def __repr__(self) -> str:

@@ -143,6 +143,15 @@ def ranked_pairs(names: Sequence[str], /, **matrices: NDArray[Any]) -> Columns:
     return ends | {name: matrix[u, v].tolist() for name, matrix in matrices.items()}
 
 
+def check_alike(what: str, names: tuple[str, ...], of: str, others: tuple[str, ...], /) -> None:
+    """Raise a ValueError unless two records are of the same variables, in the same order."""
+    if names != others:
+        raise ValueError(
+            f"{what} are of the variables {', '.join(names)}, {of} of {', '.join(others)}: pass "
+            "what belongs together"
+        )
+
+
 def _row(kind: str, cells: Iterable[object]) -> str:
     texts = (f"{cell:.4f}" if isinstance(cell, float) else str(cell) for cell in cells)
     return f"<tr>{''.join(f'<{kind}>{html.escape(text)}</{kind}>' for text in texts)}</tr>"

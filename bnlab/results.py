@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import field, replace
 from functools import cache
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -307,6 +307,10 @@ class Draws(Record):
         each = f"{chains} x {draws}" if chains > 1 else f"{draws}"
         stopped = ", stopped early" if self.run.stopped else ""
         return f"Draws({each} {self.over} of {n} variables, {self.prior}{stopped})"
+
+
+DagDraws = Annotated[Draws, "dags"]
+OrderDraws = Annotated[Draws, "orders"]
 
 
 def with_arrays(draws: Draws, change: Callable[[NDArray[Any]], NDArray[Any]], /) -> Draws:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bnlab import memory
-from bnlab.checks import Count, Floats, Ints, check_counts, checked, frozen, real, shown
+from bnlab.checks import Count, Floats, Ints, Positive, Share, checked, frozen, shown
 from bnlab.results import Estimate, Kind, Run
 from bnlab.running import Stopped
 
@@ -74,7 +74,7 @@ class Harmonic(_Steps):
 class Warped(_Steps):
     """beta_k = e k / K / (1 - k / K + e), slow where beta is small [Beal2003, eq. 6.73].
 
-    Large e make it linear.
+    Large e make it linear; 0.2 is the thesis'.
 
     Examples
     --------
@@ -82,12 +82,7 @@ class Warped(_Steps):
     array([0.   , 0.053, 0.143, 0.333, 1.   ])
     """
 
-    e: float = 0.2
-
-    def __post_init__(self) -> None:
-        _Steps.__post_init__(self)
-        if not 0 < real(self.e) < math.inf:
-            raise ValueError(f"e={self.e}: the schedule's shape is above 0; 0.2 is the thesis'")
+    e: Positive = 0.2
 
     @property
     def betas(self) -> Floats:
@@ -127,6 +122,14 @@ def betas_of(schedule: Schedule, /) -> Floats:
     return schedule.betas if own else Betas(tuple(schedule.betas)).betas
 
 
+def heaviest(log_weight: Floats, /) -> float:
+    """The largest log weight; a ValueError unless it is finite."""
+    largest = float(log_weight.max(initial=-math.inf))
+    if not math.isfinite(largest):  # nan, too
+        raise ValueError(f"the largest log weight is {largest}: give finite ones, or -inf for some")
+    return largest
+
+
 def log_sum(terms: Floats) -> float:
     """Return ln of the sum of exp(terms), all finite."""
     top = terms.max()
@@ -161,7 +164,7 @@ def resample_particles(log_w: Floats, rng: np.random.Generator) -> Ints:
 
 
 @checked
-def lower_bound(log_weights: ArrayLike, /, *, delta: float = 0.05, bins: int = BINS) -> Estimate:
+def lower_bound(log_weights: ArrayLike, /, *, delta: Share = 0.05, bins: Count = BINS) -> Estimate:
     """Bound ln E[w] from below, with probability 1 - delta; w independent, not negative.
 
     delta**(1/bins) times the least of the means of `bins` equal parts of the weights, by Markov's
@@ -187,7 +190,7 @@ def lower_bound(log_weights: ArrayLike, /, *, delta: float = 0.05, bins: int = B
 
 
 @checked
-def upper_bound(log_weights: ArrayLike, /, *, delta: float = 0.05, bins: int = BINS) -> Estimate:
+def upper_bound(log_weights: ArrayLike, /, *, delta: Share = 0.05, bins: Count = BINS) -> Estimate:
     """Bound -ln E[1/w] from above, with probability 1 - delta; w independent, positive.
 
     Markov's inequality for 1/w, as `lower_bound`. Weights of annealing runs in reverse, from exact
@@ -222,7 +225,7 @@ def markov_bound(
 ) -> Estimate:
     """Bound shift + ln E[w] from below, or shift - ln E[1/w] from above, by weights of runs."""
     flat, sign = np.asarray(log_weights, np.float64).ravel(), 1 if kind == "lower_bound" else -1
-    check_bound(flat.size, delta, bins)
+    check_bound(flat.size, bins)
     if not (sign * flat < math.inf).all():  # nan, too
         raise ValueError("a log weight is nan or infinite: nothing is bounded by it")
     parts = np.array_split(sign * flat, bins)
@@ -232,11 +235,8 @@ def markov_bound(
     return Estimate(log_value, 0.0, kind, 1 - delta, trace, run or Run("Markov bound"))
 
 
-def check_bound(runs: int, delta: float, bins: int) -> None:
-    """Raise a ValueError unless delta is a probability and there is a run for each of the bins."""
-    if not 0 < real(delta) < 1:
-        raise ValueError(f"delta={delta}: the probability of a failing bound is between 0 and 1")
-    check_counts(bins=bins, runs=runs)
+def check_bound(runs: int, bins: int) -> None:
+    """Raise a ValueError unless there is a run for each of the bins."""
     if runs < bins:
         raise ValueError(f"runs={runs} cannot fill bins={bins}: take more runs, or fewer bins")
 

@@ -84,7 +84,7 @@ def test_weights_that_do_not_average_to_z_bound_nothing(table, posterior):
         bn.lower_bound_from(anneal(table, method=chosen), table=table)
     with pytest.raises(ValueError, match="chose themselves are biased"):
         bn.estimate_lower_bound(table, runs=9, rng=rng, method=chosen)
-    with pytest.raises(ValueError, match="other variables"):
+    with pytest.raises(ValueError, match="x3, x4, the draws of x0, x1, x2, x3: pass"):
         bn.lower_bound_from(anneal(table), table=small_table(n=5))
 
 
@@ -271,7 +271,7 @@ def test_edge_bounds_say_what_they_need(table, posterior):
         (draws, exact, {"bins": 91}, "runs=90 cannot fill bins=91"),
         (bn.sample_orders(posterior, draws=9, rng=rng), exact, {}, "do not average to Z"),
         (bn.sample_dags(posterior, draws=9, rng=rng), exact, {}, "orders"),
-        (draws, exact, {"table": small_table(n=5)}, r"\(5\) for orders"),
+        (draws, exact, {"table": small_table(n=5)}, "x3, x4, the orders of x0, x1, x2, x3: pass"),
     ]:
         with pytest.raises(ValueError, match=message):
             bn.bound_edges(given, upper=upper, **{"table": table, **options})

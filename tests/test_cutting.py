@@ -184,7 +184,7 @@ MEASURED = bn.Data.from_arrays(np.random.default_rng(1).random((20, 3)), names=[
         (MEASURED, {"score": bn.BGe()}, "pass a BDeu or a K2"),
         (MEASURED, {"score": bn.BIC()}, "pass a BDeu or a K2"),
         (MEASURED, {"bins": ()}, "at least one number of intervals"),
-        (MEASURED, {"bins": (2, 1)}, "bins=1"),
+        (MEASURED, {"bins": (2, 1)}, r"bins=\(2, 1\), of which 1: give an integer of at least 2"),
         (MEASURED, {"bins": 3}, "bins=3"),
         (MEASURED, {"draws": 0}, "draws=0"),
         (MEASURED, {"max_parents": -1}, "max_parents=-1"),

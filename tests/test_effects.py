@@ -346,7 +346,7 @@ def test_bad_draws_are_refused():
     )
     for draws, data, told in [
         (others, GIVEN, "the draws are of the variables a, b, c, d"),
-        (orders, GIVEN, "not orders: use sample_dags"),
+        (orders, GIVEN, r"is over orders: draw dags \(sample_dags\)"),
         (cycle, GIVEN, "cycle"),
         (weightless, GIVEN, "largest log weight"),
         (draws_of([[0, 1]], both), both, "has measurements"),
@@ -496,5 +496,5 @@ def test_bad_questions_about_measurements_are_refused(asked, told):
     with pytest.raises(ValueError, match=told):
         effects(posterior, MEASURED, **TWO | {"on": "x3"} | asked)
     small = MEASURED.select(MEASURED.names[:3])
-    with pytest.raises(ValueError, match="the draws are of the variables"):
+    with pytest.raises(ValueError, match="the scores are of the variables"):
         effects(posterior, small, **TWO, on="x2")

@@ -147,7 +147,7 @@ def test_same_seed_same_bits(seeded):
 @pytest.mark.parametrize(
     ("options", "change", "match"),
     [
-        ({"bins": 1}, {}, "bins=1: give an integer of at least 2"),
+        ({"bins": 1}, {}, r"bins=\[1\], of which 1: give an integer of at least 2"),
         ({"bins": ()}, {}, "bins is empty"),
         ({"bins": "many"}, {}, "bins='many'"),
         ({"draws": 0}, {}, "draws=0"),

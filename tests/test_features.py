@@ -468,12 +468,15 @@ def test_factors_are_checked(factor, message, posterior):
         (lambda d, o: features.probability(d, features.edge(0, 9)), "node 9 is outside 0..3"),
         (lambda d, o: features.probability(d, features.edge(0, 1), delta=0), "delta=0"),
         (lambda d, o: features.probability(d, lambda dags: True), "one truth value"),
-        (lambda d, o: features.probability(o, features.edge(0, 1)), "sample_dags, not orders"),
-        (lambda d, o: features.paths(o), "an order has none"),
+        (
+            lambda d, o: features.probability(o, features.edge(0, 1)),
+            r"draws=Draws is over orders: draw dags \(sample_dags\)",
+        ),
+        (lambda d, o: features.paths(o), "draws=Draws is over orders: draw dags"),
         (lambda d, o: features.edges(o), "pass table="),
         (
             lambda d, o: features.modular_probability(d, lambda v, p: p == 0, table=calls.table(4)),
-            "not DAGs already",
+            r"draws=Draws is over dags: draw orders \(sample_orders\)",
         ),
         (lambda d, o: bn.hoeffding_draws(0, 0.1), "eps=0"),
         (lambda d, o: bn.hoeffding_draws(1e-200, 0.1), "eps=1e-200"),
@@ -492,7 +495,7 @@ def test_weights_that_are_none_are_refused(weight, draws):
     prefix = draws.prefix(10)
     weighted = replace(prefix, log_weight=np.full((1, 10), weight))
     for call in (features.edges, features.paths, lambda d: features.probability(d, FIRST)):
-        with pytest.raises(ValueError, match=f"largest log weight of the draws is {weight}"):
+        with pytest.raises(ValueError, match=f"largest log weight is {weight}"):
             call(weighted)
 
 

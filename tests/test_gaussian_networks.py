@@ -335,7 +335,7 @@ REFUSED = {
     "states": (lambda: predicted(plain(), mixed().select(["x1", "x3", "x4"])), "variables x1, x3"),
     "states there": (
         lambda: predicted(plain(), bn.Data.from_arrays([[0, 1, 0], [1, 0, 1]])),
-        "'x0' has levels ('0', '1') in new_rows and is measured in the data",
+        "'x0' has levels ('0', '1') in new_rows and measurements in the data",
     ),
     "nan": (lambda: predicted(plain(), [[1.0, math.nan, 2.0]]), "row 0, variable 'x1': nan"),
     "infinite": (lambda: predicted(plain(), [[1.0, 1.0, -math.inf]]), "'x2': -inf"),

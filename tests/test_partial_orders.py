@@ -284,7 +284,7 @@ def test_one_and_two_variables(n, bucket):
     [
         ({"bucket": 0}, "bucket=0"),
         ({"bucket": 2.5}, "bucket=2.5"),
-        ({"bucket": 17}, "bucket=17: 1 to 16"),
+        ({"bucket": 17}, "bucket=17: give an integer of at most 16"),
     ],
 )
 def test_bad_settings_say_what_is_wrong(options, message):

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from bnlab.annealing.evidence import group_means, log_prior_of
 from bnlab.annealing.runs import AIS, DEFAULT, SMC, anneal, anneal_orders, run_identity, spawned
 from bnlab.checkpoints import Checkpoint
-from bnlab.checks import Floats, Ints, checked, frozen
+from bnlab.checks import Count, Floats, Ints, Share, checked, frozen
 from bnlab.exact import OrderPosterior, log_prior_sum
 from bnlab.graphs import predecessor_masks
 from bnlab.results import Draws, Estimate, PriorKind, Record, Run
@@ -27,7 +27,7 @@ CHOSEN = "weights along temperatures that the runs chose themselves are biased, 
 
 @checked
 def lower_bound_from(
-    draws: Draws, /, *, table: ScoreTable, delta: float = 0.05, bins: int = BINS
+    draws: Draws, /, *, table: ScoreTable, delta: Share = 0.05, bins: Count = BINS
 ) -> Estimate:
     """Bound ln p(D) from below, with probability 1 - delta, by annealed draws.
 
@@ -65,11 +65,11 @@ def estimate_lower_bound(
     table: ScoreTable,
     /,
     *,
-    runs: int,
+    runs: Count,
     rng: np.random.Generator,
     method: AIS | SMC = DEFAULT,
-    delta: float = 0.05,
-    bins: int = BINS,
+    delta: Share = 0.05,
+    bins: Count = BINS,
     checkpoint: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
     executor: Executor | None = None,
@@ -97,7 +97,7 @@ def estimate_lower_bound(
     >>> round(bound.log_value, 4)
     -4.0863
     """
-    check_bound(runs, delta, bins)
+    check_bound(runs, bins)
     if isinstance(method, SMC) and method.schedule is None:
         raise ValueError(f"{CHOSEN}: give SMC a schedule, such as Linear(100)")
     clock, log_prior_z = Clock(), log_prior_sum(table)  # refused at once, not after the runs
@@ -120,12 +120,12 @@ def estimate_upper_bound(
     target: OrderPosterior | ScoreTable,
     /,
     *,
-    runs: int,
+    runs: Count,
     rng: np.random.Generator,
     start: ArrayLike | None = None,
     method: AIS = DEFAULT,
-    delta: float = 0.05,
-    bins: int | None = None,
+    delta: Share = 0.05,
+    bins: Count | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
     executor: Executor | None = None,
@@ -165,7 +165,7 @@ def estimate_upper_bound(
     -3.4206
     """
     bins = _bins_of(target, start, bins)
-    check_bound(runs, delta, bins)
+    check_bound(runs, bins)
     clock, seed = Clock(), seed_of(rng)
     table = target.table if isinstance(target, OrderPosterior) else target
     order = np.empty(0, np.int64) if start is None else _checked_start(start, table)
@@ -260,7 +260,7 @@ class EdgeBounds(Record):
 
 @checked
 def bound_edges(
-    draws: Draws, /, *, table: ScoreTable, upper: Estimate, delta: float = 0.05, bins: int = BINS
+    draws: Draws, /, *, table: ScoreTable, upper: Estimate, delta: Share = 0.05, bins: Count = BINS
 ) -> EdgeBounds:
     """Bound p(u -> v | D) on both sides, by annealed orders and an upper bound on ln p(D).
 
@@ -308,7 +308,7 @@ def bound_edges(
         raise ValueError(
             f"upper is {upper.kind}: pass a bound from estimate_upper_bound, or an exact value"
         )
-    check_bound(np.unique(draws.groups).size, delta, bins)
+    check_bound(np.unique(draws.groups).size, bins)
     if delta >= upper.confidence:
         raise ValueError(
             f"delta={delta} and an upper bound of confidence {upper.confidence:g} leave none: take "

@@ -11,6 +11,7 @@ from bnlab.annealing.runs import AIS, DEFAULT, SMC, anneal_orders
 from bnlab.checks import Count, Floats, Several, checked, frozen
 from bnlab.diagnostics import LEAST_DRAWS, ess, rhat
 from bnlab.exact import log_dag_prior_sum, log_prior_sum
+from bnlab.records import check_alike
 from bnlab.results import Draws, Estimate
 from bnlab.running import Clock, Executor, Progress
 from bnlab.sampling.order_mcmc import sample_orders
@@ -160,8 +161,7 @@ def evidence_from(draws: Draws, /, *, table: ScoreTable) -> Estimate:
 
 def log_prior_of(draws: Draws, table: ScoreTable, /) -> float:
     """Ln of the sum with likelihood 1, under the prior of the draws."""
-    if table.names != draws.names:
-        raise ValueError("the table is of other variables than the draws: pass the one they are of")
+    check_alike("the scores", table.names, "the draws", draws.names)
     return (log_prior_sum if draws.prior == "order-modular" else log_dag_prior_sum)(table)
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bnlab import checkpoints, memory, running
 from bnlab.checkpoints import Arrays, Checkpoint, Kept, end_to_end
-from bnlab.checks import Count, Floats, Ints, Several, checked, frozen
+from bnlab.checks import Count, Floats, Ints, Several, Share, checked, frozen
 from bnlab.kernels import order_walks
 from bnlab.results import Draws, Run
 from bnlab.running import Batch, Clock, Executor, Progress, job_size, run_steps, seed_of
@@ -77,17 +77,14 @@ class SMC:
 
     particles: Several = 1000
     schedule: Schedule | None = None
-    share: float = 0.95
-    resample: float = 0.5
+    share: Share = 0.95
+    resample: Share = 0.5
     moves_each: Count | None = None
     moves: Moves = field(default_factory=Moves)
 
     def __post_init__(self) -> None:
         if self.schedule is not None:
             betas_of(self.schedule)
-        for name in ("share", "resample"):
-            if not 0 < getattr(self, name) < 1:
-                raise ValueError(f"{name}={getattr(self, name)!r}: give a share between 0 and 1")
 
 
 DEFAULT = AIS()

@@ -3,7 +3,7 @@
 import math
 import os
 from functools import partial
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -182,7 +182,9 @@ def log_prior_sum(table: ScoreTable, /) -> float:
 
 
 @checked
-def order_posterior_bytes(n: int, /, *, max_parents: int | None = None) -> int:
+def order_posterior_bytes(
+    n: Annotated[int, 1, MOST_VARIABLES], /, *, max_parents: int | None = None
+) -> int:
     """Return the bytes that `order_posterior` takes for n variables, without the score table.
 
     With max_parents, those arrays are counted too.
@@ -192,8 +194,6 @@ def order_posterior_bytes(n: int, /, *, max_parents: int | None = None) -> int:
     >>> order_posterior_bytes(25) / 1e9
     4.02653184
     """
-    if not 1 <= n <= MOST_VARIABLES:
-        raise ValueError(f"n={n}: give a number of variables from 1 to {MOST_VARIABLES:,}")
     arrays = 0 if max_parents is None else 4 * array_bytes(n, min(max_parents, n))
     return ((8 * (n + 5)) << (n - 1)) + arrays
 

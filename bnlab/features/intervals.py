@@ -2,21 +2,22 @@
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from bnlab.checks import Floats, Ints, checked, real
+from bnlab.checks import Count, Floats, Ints, Range, Share, checked
 from bnlab.diagnostics import LEAST_DRAWS, ess, rhat, weights_ess
 from bnlab.kernels import dags as kernels
 from bnlab.results import Draws, FeatureEstimate, Interval
+from bnlab.weights import heaviest
 
 MAX_DEGREES = 1000  # of Student's t; its interval is 0.1 % wider than the normal one there
 ROUNDING = 1e-9  # of an effective number of groups that is whole
 
 
 @checked
-def hoeffding_draws(eps: float, delta: float, /) -> int:
+def hoeffding_draws(eps: Annotated[float, Range(1e-9, 1, "[)")], delta: Share, /) -> int:
     """Return how many draws keep the error below eps with probability 1 - delta.
 
     T >= ln(2 / delta) / (2 eps**2), for any feature [HeTianWu2016, Corollary 4 (iv)].
@@ -26,14 +27,11 @@ def hoeffding_draws(eps: float, delta: float, /) -> int:
     >>> hoeffding_draws(0.02, 0.05)
     4612
     """
-    if not 1e-9 <= real(eps) < 1:
-        raise ValueError(f"eps={eps} is outside [1e-9, 1)")
-    check_delta(delta)
     return math.ceil((math.log(2) - math.log(delta)) / (2 * eps * eps))
 
 
 @checked
-def hoeffding_margin(draws: int, delta: float, /) -> float:
+def hoeffding_margin(draws: Count, delta: Share, /) -> float:
     """Return eps, which the error of so many independent draws exceeds with probability <= delta.
 
     eps = sqrt(ln(2 / delta) / (2 draws)) [Hoeffding1963], the inverse of `hoeffding_draws`. For c
@@ -44,9 +42,6 @@ def hoeffding_margin(draws: int, delta: float, /) -> float:
     >>> round(hoeffding_margin(4612, 0.05), 4)
     0.02
     """
-    if not real(draws) >= 1:
-        raise ValueError(f"draws={draws!r}: at least one")
-    check_delta(delta)
     return math.sqrt((math.log(2) - math.log(delta)) / (2 * draws))
 
 
@@ -157,11 +152,7 @@ def _means(draws: Draws, total: Total, total_squares: Total, delta: float) -> Me
 def weights_of(draws: Draws, /) -> Floats:
     """The weights of all draws, chain by chain, scaled to sum to 1."""
     log_weight = draws.log_weight.ravel()
-    if not np.isfinite(log_weight.max()):  # nan, too
-        raise ValueError(
-            f"the largest log weight of the draws is {log_weight.max()}: give finite ones, or -inf "
-            "for some"
-        )
+    heaviest(log_weight)
     return np.asarray(np.exp(log_weight - np.logaddexp.reduce(log_weight)))
 
 
@@ -222,9 +213,3 @@ def student_t(degrees: int, delta: float, /) -> float:
             inside = (angle + cosine * inside) * 2 / math.pi
         low, high = (angle, high) if 1 - inside > delta else (low, angle)
     return math.sqrt(degrees) * math.tan(high)
-
-
-def check_delta(delta: float, /) -> None:
-    """Raise a ValueError unless 0 < delta < 1."""
-    if not 0 < real(delta) < 1:
-        raise ValueError(f"delta={delta} is outside (0, 1)")

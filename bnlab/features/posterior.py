@@ -6,10 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bnlab import graphs
-from bnlab.checks import Bools, Count, Floats, Ints, checked, conforming
+from bnlab.checks import Bools, Count, Floats, Ints, Share, checked, conforming
 from bnlab.features.intervals import (
     ROUNDING,
-    check_delta,
     mass_known,
     mean_of,
     pair_means,
@@ -18,7 +17,7 @@ from bnlab.features.intervals import (
 )
 from bnlab.kernels import families as kernels
 from bnlab.records import Table, ranked_pairs
-from bnlab.results import Draws, FeatureEstimate
+from bnlab.results import DagDraws, Draws, FeatureEstimate, OrderDraws
 from bnlab.sampling.dags_given_orders import check_orders
 from bnlab.sampling.independent import NO_DAG, edges_given, families_by_weight
 from bnlab.scores import ScoreTable
@@ -109,7 +108,7 @@ def function(f: Callable[[Ints], bool], /) -> Feature:
 
 
 @checked
-def probability(draws: Draws, feature: Feature, /, *, delta: float = 0.05) -> FeatureEstimate:
+def probability(draws: DagDraws, feature: Feature, /, *, delta: Share = 0.05) -> FeatureEstimate:
     """Estimate the posterior probability of a feature from DAG draws [HeTianWu2016, eq. 5].
 
     From independent, unweighted draws the interval is Hoeffding's [Hoeffding1963]: value +/-
@@ -150,8 +149,6 @@ def probability(draws: Draws, feature: Feature, /, *, delta: float = 0.05) -> Fe
     >>> probability(draws, features.edge(0, 1))
     p = 0.3310 +/- 0.0149, in [0.2881, 0.3739] with probability 0.95 (1000 draws)
     """
-    check_delta(delta)
-    _check_dags(draws)
     dags = draws.values.reshape(-1, draws.values.shape[-1])
     holds = np.asarray(feature(dags))
     if holds.shape != dags.shape[:-1] or not np.isin(holds, (0, 1)).all():
@@ -164,12 +161,12 @@ def probability(draws: Draws, feature: Feature, /, *, delta: float = 0.05) -> Fe
 
 @checked
 def modular_probability(
-    draws: Draws,
+    draws: OrderDraws,
     factor: Callable[[int, Ints], ArrayLike],
     /,
     *,
     table: ScoreTable,
-    delta: float = 0.05,
+    delta: Share = 0.05,
 ) -> FeatureEstimate:
     """Estimate the posterior mean of a modular feature, f(G) = product of factor(v, parents of v).
 
@@ -193,7 +190,6 @@ def modular_probability(
     >>> modular_probability(draws, lambda v, parents: parents == 0, table=table)  # no edge at all
     p = 0.3333 +/- 0.0000, in [0.2904, 0.3763] with probability 0.95 (1000 draws)
     """
-    check_delta(delta)
     check_orders(draws, table)
     masks = graphs.predecessor_masks(draws.values.reshape(-1, table.n))
     expectation = np.ones(len(masks))
@@ -241,7 +237,7 @@ def edges(draws: Draws, /, *, table: ScoreTable | None = None) -> Floats:
 
 
 @checked
-def edge_table(draws: Draws, /, *, delta: float = 0.05) -> Table:
+def edge_table(draws: DagDraws, /, *, delta: Share = 0.05) -> Table:
     """Estimate the probabilities of all edges from DAG draws, with intervals as in `probability`.
 
     A table in notebooks, and a data frame by `to_frame()`: from, to, probability, stderr, low and
@@ -254,8 +250,6 @@ def edge_table(draws: Draws, /, *, delta: float = 0.05) -> Table:
     >>> edge_table(sample_dags(posterior, draws=1000, rng=np.random.default_rng(0)))
     Table(edges of 1000 DAGs, order-modular; Hoeffding intervals, confidence 0.95)
     """
-    check_delta(delta)
-    _check_dags(draws)
     means = pair_means(draws, draws.values.reshape(-1, draws.values.shape[-1]), delta)
     found = {name: each for name, each in means._asdict().items() if isinstance(each, np.ndarray)}
     return Table(
@@ -266,7 +260,7 @@ def edge_table(draws: Draws, /, *, delta: float = 0.05) -> Table:
 
 
 @checked
-def paths(draws: Draws, /, *, max_length: Count | None = None) -> Floats:
+def paths(draws: DagDraws, /, *, max_length: Count | None = None) -> Floats:
     """Return posterior path probabilities (n, n), [u, v] = p(u leads to v | D), from DAGs.
 
     With `max_length`, of paths of at most so many edges.
@@ -279,8 +273,6 @@ def paths(draws: Draws, /, *, max_length: Count | None = None) -> Floats:
     >>> bool((paths(draws) == edges(draws)).all())
     True
     """
-    if draws.over != "dags":
-        raise ValueError("paths need DAG draws (sample_dags); an order has none")
     if max_length is None:
         masks = graphs.ancestors(draws.values)
     else:
@@ -329,11 +321,6 @@ def sound(probabilities: ArrayLike, draws: Draws, /) -> tuple[Floats, Floats]:
 def _pair_means(masks: Ints, weights: Floats) -> Floats:
     """Weighted share of rows whose mask of node v holds u: (n, n)."""
     return np.minimum(pair_sums(masks.reshape(-1, masks.shape[-1]), weights), 1.0)
-
-
-def _check_dags(draws: Draws) -> None:
-    if draws.over != "dags":
-        raise ValueError("features are functions of DAGs: use sample_dags, not orders")
 
 
 def _of_pair(u: int, v: int, relation: Callable[[Ints], Ints]) -> Feature:

@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from bnlab.checks import Floats, Ints, checked
 from bnlab.data import Gapped
-from bnlab.hidden.model import MISSING, HiddenModel, Layout, codes, layout
+from bnlab.data.validation import MISSING
+from bnlab.hidden.model import HiddenModel, Layout, codes, layout
 
 Nodes = tuple[int, ...]
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bnlab.checkpoints import Arrays, Checkpoint, check, nats
-from bnlab.checks import Count, Floats, Ints, checked
+from bnlab.checks import Count, Floats, Ints, Share, checked
 from bnlab.data import Gapped
 from bnlab.hidden.annealing import anneal, log_weights, plan_of, runs_each
 from bnlab.hidden.completions import Completions, cells_of_rows, complete, table_rows
@@ -215,8 +215,8 @@ def estimate_lower_bound(
     runs: Count,
     rng: np.random.Generator,
     method: Method = DEFAULT,
-    delta: float = 0.05,
-    bins: int = BINS,
+    delta: Share = 0.05,
+    bins: Count = BINS,
     checkpoint: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
     executor: Executor | None = None,
@@ -246,7 +246,7 @@ def estimate_lower_bound(
     >>> round(found.log_value, 1)  # exactly -3.807
     -4.1
     """
-    check_bound(runs, delta, bins)
+    check_bound(runs, bins)
     log_p, run = _runs(model, data, runs, rng, method, checkpoint, progress, executor)
     require_runs(log_p.size, bins)
     return markov_bound(log_p, "lower_bound", delta, bins, run=run)
@@ -259,11 +259,11 @@ def estimate_upper_bound(
     /,
     *,
     start: Sequence[ArrayLike],
-    runs: int,
+    runs: Count,
     rng: np.random.Generator,
     method: AIS = DEFAULT_AIS,
-    delta: float = 0.05,
-    bins: int = 1,
+    delta: Share = 0.05,
+    bins: Count = 1,
     checkpoint: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
     executor: Executor | None = None,
@@ -296,7 +296,7 @@ def estimate_upper_bound(
     >>> estimate_upper_bound(model, [[0], [2]], start=theta, runs=20, rng=rng).kind
     'upper_bound'
     """
-    check_bound(runs, delta, bins)
+    check_bound(runs, bins)
     if bins > 1 and any(np.ndim(table) < 3 for table in start):
         raise ValueError(
             f"bins={bins}: all runs depend on the one start, so they make a single bin. Leave "

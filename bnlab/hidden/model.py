@@ -5,21 +5,19 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from bnlab import graphs
 from bnlab.checkpoints import identity
-from bnlab.checks import Count, Ints, checked, frozen, real
+from bnlab.checks import Count, Ints, Range, checked, frozen
 from bnlab.data import Data, Gapped
-from bnlab.priors import LARGEST_LOG
 from bnlab.records import altered
 from bnlab.results import Record
 
 MAX_CELLS = 10_000_000
-MISSING = -1
 
 
 @frozen(repr=False)
@@ -61,7 +59,7 @@ class HiddenModel(Record):
         /,
         *,
         hidden: Sequence[int],
-        strength: float = 1.0,
+        strength: Annotated[float, Range(1e-100, 1e8, "[]")] = 1.0,
     ) -> None:
         masks = graphs.check_dag(parents)
         states = np.asarray(arities)
@@ -75,10 +73,6 @@ class HiddenModel(Record):
             raise ValueError(f"hidden={hidden!r}: give distinct nodes out of 0..{masks.size - 1}")
         if len(nodes) == masks.size:
             raise ValueError("all nodes are hidden: nothing could be observed. Leave one out")
-        if not 1e-100 <= real(strength) <= LARGEST_LOG:
-            raise ValueError(
-                f"strength={strength!r}: Dirichlet parameters are above 0, from 1e-100 to 1e8"
-            )
         arities = states.astype(np.int64)
         self._set(parents=masks.copy(), arities=arities, hidden=nodes, strength=float(strength))
         cells = arities @ np.where(_above(self), arities, 1.0).prod(axis=1)
@@ -160,8 +154,6 @@ def codes(model: HiddenModel, data: Gapped | ArrayLike, /) -> Ints:
             f"data of shape {values.shape}: give one column for each of the {arities.size} "
             f"observed nodes {list(model.observed)}, in node order"
         )
-    if values.dtype.kind not in "iu":
-        raise ValueError(f"data of type {values.dtype}: give integer codes, -1 for a missing cell")
     if isinstance(data, Data) and (data.arities > arities).any():
         v = int(np.argmax(data.arities > arities))
         raise ValueError(
@@ -169,14 +161,7 @@ def codes(model: HiddenModel, data: Gapped | ArrayLike, /) -> Ints:
         )
     if isinstance(data, Data) and data.intervened is not None and data.intervened.any():
         raise ValueError("rows with interventions are not handled here: leave them out")
-    wrong = np.argwhere((values < MISSING) | (values >= arities))
-    if wrong.size:
-        row, column = wrong[0]
-        raise ValueError(
-            f"row {row}, column {column}: code {values[row, column]} is not in 0.."
-            f"{arities[column] - 1} (-1 marks a missing cell)"
-        )
-    return values.astype(np.int64)
+    return Data.from_arrays(values, arities, missing="keep").values.astype(np.int64)
 
 
 class Layout(NamedTuple):

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnlab.checks import Count, Floats, Ints, frozen
+from bnlab.checks import Count, Floats, Ints, Positive, frozen
 from bnlab.data import Gapped
 from bnlab.hidden.completions import Completions, counted, table_rows
 from bnlab.hidden.model import HiddenModel, codes, components, layout, whole
@@ -36,10 +36,7 @@ class JointDirichlet:
     JointDirichlet(strength=2000.0)
     """
 
-    strength: float = 2000.0
-
-    def __post_init__(self) -> None:
-        _check_positive("strength", self.strength)
+    strength: Positive = 2000.0
 
 
 @frozen(eq=True)
@@ -55,10 +52,7 @@ class RowDirichlet:
     RowDirichlet(growth=0.3)
     """
 
-    growth: float = 0.3
-
-    def __post_init__(self) -> None:
-        _check_positive("growth", self.growth)
+    growth: Positive = 0.3
 
 
 @frozen(eq=True)
@@ -122,11 +116,6 @@ class SMC:
     """
 
     particles: Count = 256
-
-
-def _check_positive(name: str, value: float) -> None:
-    if not 0 < value < math.inf:
-        raise ValueError(f"{name}={value}: give a number above 0")
 
 
 class OpenComponent(NamedTuple):

@@ -3,14 +3,14 @@
 import itertools
 import math
 from collections.abc import Collection, Iterable, Sequence
-from typing import Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from bnlab import memory
 from bnlab.checkpoints import Arrays, end_to_end
-from bnlab.checks import Count, Floats, Ints, checked
+from bnlab.checks import Count, Floats, Ints, Range, checked
 from bnlab.data import Gapped
 from bnlab.hidden import fitting
 from bnlab.hidden.completions import Completions, cells_of_rows, counted, distinct_rows, table_rows
@@ -298,7 +298,7 @@ def perturbation_dimensions(
     *,
     draws: Count,
     rng: np.random.Generator,
-    eps: float = 1e-5,
+    eps: Annotated[float, Range(0, 0.01, "(]")] = 1e-5,
     tolerance: float = 1e-4,
 ) -> Dimensions:
     """Return the ranks of matrices of perturbed log likelihoods [Beal2003, Algorithm 6.2].
@@ -325,8 +325,6 @@ def perturbation_dimensions(
     >>> perturbation_dimensions(model, [[0], [1], [2]], theta, draws=50, rng=rng).observed
     2
     """
-    if not 0 < eps <= 0.01:
-        raise ValueError(f"eps={eps:g}: a small number is needed, above 0 and up to 0.01")
     completions = counted(model, codes(model, data))
     starts = completions.first[:-1]
     rows, _ = table_rows(completions.first)

@@ -15,7 +15,7 @@ from bnlab import graphs, memory
 from bnlab.checks import Count, Floats, Ints, checked, frozen
 from bnlab.diagnostics import weights_ess
 from bnlab.kernels import posets as kernels
-from bnlab.results import Draws, package_versions
+from bnlab.results import DagDraws, Draws, package_versions
 from bnlab.running import Clock, Executor, workers
 
 MAX_STATES = 8_000_000
@@ -171,7 +171,7 @@ def sample_linear_extensions(
 
 @checked
 def reweight_by_extensions(
-    draws: Draws, /, *, max_states: Count = MAX_STATES, executor: Executor | None = None
+    draws: DagDraws, /, *, max_states: Count = MAX_STATES, executor: Executor | None = None
 ) -> Draws:
     """Weigh each DAG by 1 / ℓ(G), one over its number of linear extensions.
 
@@ -206,8 +206,6 @@ def reweight_by_extensions(
     >>> reweight_by_extensions(draws)
     Draws(5 dags of 2 variables, structure-modular)
     """
-    if draws.over != "dags":
-        raise ValueError("an order has no linear extensions to count: draw DAGs with sample_dags")
     if draws.prior != "order-modular":
         raise ValueError(
             f"the draws are {draws.prior}: 1 / l(G) corrects order-modular draws, and only once"

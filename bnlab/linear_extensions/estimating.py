@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bnlab import checkpoints, graphs
 from bnlab.checkpoints import Arrays, Checkpoint, Kept, generator_states, identity
-from bnlab.checks import Bools, Count, Floats, Ints, checked, real
+from bnlab.checks import Bools, Count, Floats, Ints, Share, checked
 from bnlab.kernels import posets as kernels
 from bnlab.linear_extensions.counting import solve
 from bnlab.results import Estimate, Run
@@ -49,8 +49,8 @@ def estimate_linear_extensions(
     dag: ArrayLike,
     /,
     *,
-    eps: float,
-    delta: float,
+    eps: Share,
+    delta: Share,
     rng: np.random.Generator,
     max_states: Count = MAX_STATES,
     checkpoint: str | os.PathLike[str] | None = None,
@@ -94,9 +94,6 @@ def estimate_linear_extensions(
     >>> estimate.kind, round(float(np.exp(estimate.log_value)), 6)
     ('exact', 2.0)
     """
-    for name, value in (("eps", eps), ("delta", delta)):
-        if not 0 < real(value) < 1:
-            raise ValueError(f"{name}={value} is outside (0, 1)")
     above = graphs.ancestors(graphs.check_dag(dag))
     clock, seed = Clock(), seed_of(rng)
     log_first, blocks = _count_blocks(above, max_states)

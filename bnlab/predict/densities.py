@@ -24,10 +24,11 @@ from bnlab.predict.tables import (
     parameters_of,
 )
 from bnlab.priors import Prior, Uniform
-from bnlab.records import altered
-from bnlab.results import Draws
+from bnlab.records import altered, check_alike
+from bnlab.results import DagDraws, Draws
 from bnlab.running import Progress, Steps
 from bnlab.scores import AnyData, AnyScore, BDeu, ScoreTable, score_families
+from bnlab.weights import heaviest
 
 FEW_STATES = 64  # joint states of missing cells that are listed, not summed DAG by DAG
 MAX_RUNS = 1 << 16  # of the dynamic program of an exact density
@@ -36,7 +37,7 @@ BLOCK_TERMS = 1 << 23  # terms in memory at a time, 64 MB
 
 @checked
 def log_density(
-    draws: Draws, data: AnyData, new_rows: AnyCells | ArrayLike, /, *, score: AnyScore = BDeu()
+    draws: DagDraws, data: AnyData, new_rows: AnyCells | ArrayLike, /, *, score: AnyScore = BDeu()
 ) -> Floats:
     """Return ln p(x | D) of each new row x, averaged over DAGs [EatonMurphy2007, sec. 5.3].
 
@@ -113,7 +114,7 @@ def plug_in_log_density(
 
 @checked
 def log_class_posterior(
-    dag: Draws | ArrayLike,
+    dag: DagDraws | ArrayLike,
     data: AnyData,
     target: int | str,
     new_rows: AnyCells | ArrayLike,
@@ -230,33 +231,14 @@ def exact_log_density(
     return np.asarray(np.logaddexp.reduceat(log_p[which.ravel()], starts))
 
 
-def check_draws(draws: Draws, data: Data, /) -> None:
-    """Raise a ValueError unless these are DAGs of the variables of data."""
-    if draws.over != "dags":
-        raise ValueError("averages are over draws of DAGs, not orders: use sample_dags")
-    check_variables(draws.names, data)
-
-
-def check_variables(names: tuple[str, ...], data: Data, /) -> None:
-    """Raise a ValueError unless draws, or scores, of these variables are of those of data."""
-    if names != data.names:
-        raise ValueError(
-            f"the draws are of the variables {', '.join(names)}, the data of "
-            f"{', '.join(data.names)}: pass the data that the draws were given"
-        )
-
-
 def _weighted_dags(draws: Draws | ArrayLike, data: Data) -> tuple[Ints, Floats]:
     """Distinct DAGs (U, n) of positive weight, and ln of their shares (U,); or one DAG."""
     if not isinstance(draws, Draws):
         return dag_over(data, draws)[None], np.zeros(1)
-    check_draws(draws, data)
+    check_alike("the draws", draws.names, "the data", data.names)
     log_weight = draws.log_weight.ravel()
-    if not (log_weight < math.inf).all():  # nan, too
-        raise ValueError("a log weight is nan or infinite: no average has such weights")
+    heaviest(log_weight)
     kept = log_weight > -math.inf
-    if not kept.any():
-        raise ValueError("all log weights are -inf: there is nothing to average")
     dags = draws.values.reshape(-1, data.n)[kept]
     memory.require(
         26 * dags.size, task=f"averaging {len(dags):,} DAGs", remedy="take fewer (Draws.prefix)"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnlab.checks import Bools, Floats, Ints, check_counts, conforming
+from bnlab.checks import Bools, Floats, Ints, Several, check_counts, conforming
 from bnlab.data import Data, EqualFrequency
 from bnlab.exact import dag_posterior
 from bnlab.predict.densities import log_class_posterior
@@ -151,11 +151,9 @@ class BayesNetClassifier(ClassifierMixin, BaseEstimator):
         if self.classes_.size < 2:
             raise ValueError("y has 1 class: at least 2 classes are needed")
         given = [self.bins] if isinstance(self.bins, Integral) else self.bins
-        sizes = conforming("bins", given, Sequence[int])
+        sizes = conforming("bins", given, Sequence[Several])
         if not sizes:
             raise ValueError("bins is empty: give numbers of intervals, such as (3, 5, 8, 12)")
-        for size in sizes:
-            check_counts(least=2, bins=size)
         rng = self.random_state
         if not isinstance(rng, np.random.Generator):
             rng = np.random.default_rng(check_random_state(rng).randint(2**31 - 1))

@@ -8,17 +8,16 @@ from typing import Any
 import numpy as np
 
 from bnlab import memory
-from bnlab.checks import Bools, Count, Floats, Ints, checked, frozen, real, shown
+from bnlab.checks import Bools, Count, Floats, Ints, Share, checked, frozen, real, shown
 from bnlab.data import Data
 from bnlab.data.table import node_number
 from bnlab.exact import DagPosterior, OrderPosterior
-from bnlab.features.intervals import check_delta, mass_known, means_of, weights_of
+from bnlab.features.intervals import mass_known, means_of, weights_of
 from bnlab.graphs import ancestors, check_dags, members
 from bnlab.networks.bayesnet import dirichlet_parameters
-from bnlab.predict.densities import check_draws, check_variables
 from bnlab.predict.tables import MAX_STATES, MISSING, Part, eliminate, plan_of, typed_row
-from bnlab.records import Columns, Tabular
-from bnlab.results import ROUNDING, Draws, Kind, PriorKind, Run, told_of_chains
+from bnlab.records import Columns, Tabular, check_alike
+from bnlab.results import ROUNDING, DagDraws, Draws, Kind, PriorKind, Run, told_of_chains
 from bnlab.running import Clock, Progress, Steps, seed_of
 from bnlab.scores import AnyData, BDeu, BGe, Score, score_parts
 from bnlab.scores.local import check_pseudo_counts, regression, units_of, wishart_prior
@@ -81,9 +80,9 @@ class Effects(Tabular):
     means: Floats
     weights: Floats
     draws: Floats
-    rhat: float | None
-    ess: float | None
     run: Run
+    rhat: float | None = None
+    ess: float | None = None
 
     def __repr__(self) -> str:
         asked = " - ".join(self._asked(setting) for setting in (self.do, self.against) if setting)
@@ -108,7 +107,7 @@ class Effects(Tabular):
 
 @checked
 def effects(
-    draws: Draws | OrderPosterior | DagPosterior,
+    draws: DagDraws | OrderPosterior | DagPosterior,
     data: AnyData,
     /,
     *,
@@ -117,7 +116,7 @@ def effects(
     against: Setting | None = None,
     score: Score | BGe | None = None,
     tables: Count = 2000,
-    delta: float = 0.05,
+    delta: Share = 0.05,
     rng: np.random.Generator,
     progress: Progress | None = None,
 ) -> Effects:
@@ -170,7 +169,6 @@ def effects(
     >>> found.levels, found.mean.round(3), found.unaffected
     (('0', '1'), array([0.014, 0.986]), 0.0)
     """
-    check_delta(delta)
     clock, seed = Clock(), seed_of(rng)
     settings = [do] if against is None else [do, against]
     y = target_of(data, settings, on)
@@ -183,10 +181,10 @@ def effects(
     score = score or (BGe() if data.measured.all() else BDeu())
     score_parts(data, score)
     if isinstance(draws, Draws) and not isinstance(score, BGe):
-        check_draws(draws, data)
+        check_alike("the draws", draws.names, "the data", data.names)
         found = Given(data, score, settings, y).found(draws, tables, rng, progress)
     elif not isinstance(draws, Draws) and isinstance(score, BGe):
-        check_variables(draws.table.names, data)
+        check_alike("the scores", draws.table.names, "the data", data.names)
         found = _of_measured(draws, data, settings, y, score, tables, rng)
     else:
         raise ValueError(
@@ -269,8 +267,6 @@ def _of_measured(
         "unaffected": float(weights[-1]),
         "stderr": np.zeros(1),
         "kind": "exact",
-        "rhat": None,
-        "ess": None,
     }
 
 

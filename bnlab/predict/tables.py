@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import reduce
 from operator import or_
 from typing import NamedTuple
@@ -16,8 +17,8 @@ from bnlab.data.columns import codes_of, number_in
 from bnlab.data.encoding import MISSING_LABEL
 from bnlab.data.table import counted, rows_of
 from bnlab.data.text import MISSING_MARKERS, Markers
-from bnlab.data.validation import as_states, check_measurements
-from bnlab.errors import warn
+from bnlab.data.validation import as_states
+from bnlab.errors import InputError, parts_of, warn
 from bnlab.graphs import ancestors, members
 from bnlab.kernels import counting as kernels
 from bnlab.kernels.gaussian import WishartPrior
@@ -47,23 +48,12 @@ def check_rows(data: Data, new_rows: AnyCells | ArrayLike, /) -> Data:
         )
     numbers = None
     if data.measured.any():
-        numbers = check_measurements(
-            np.where(data.measured, codes, np.nan), data.arities, data.names, len(codes)
-        )
+        numbers = np.where(data.measured, codes, np.nan)
         codes = as_states(codes, data.measured)
-    if codes.dtype != np.bool_ and not np.issubdtype(codes.dtype, np.integer):
-        raise ValueError(
-            f"new_rows are {codes.dtype}, but codes are integers 0..arity-1, or {MISSING} for a "
-            "missing cell"
-        )
-    most = np.where(data.measured, 1, data.arities)
-    for t, v in np.argwhere((codes < MISSING) | (codes >= most)):
-        raise ValueError(
-            f"row {t}, variable {data.names[v]!r}: code {codes[t, v]} is none of the "
-            f"{data.arities[v]} states 0..{data.arities[v] - 1}, nor {MISSING} for a missing cell. "
-            "Declare states that the data have not seen in its arities"
-        )
-    return altered(data, values=codes.astype(np.int32), intervened=None, measurements=numbers)
+    try:
+        return replace(data, values=codes, intervened=None, measurements=numbers)
+    except ValueError as error:
+        raise InputError("new_rows: ", *parts_of(error)) from error
 
 
 @checked
@@ -148,13 +138,11 @@ def _check_same_variables(data: Data, rows: Data) -> None:
             "take those of the data, in their order (Data.select)"
         )
     for name, levels, known in zip(data.names, rows.levels, data.levels, strict=True):
-        if (levels == ()) != (known == ()):
-            ways = [f"has levels {some}" if some else "is measured" for some in (levels, known)]
-            raise ValueError(f"variable {name!r} {ways[0]} in new_rows and {ways[1]} in the data")
         if levels != known:
+            ways = [f"levels {some}" if some else "measurements" for some in (levels, known)]
             raise ValueError(
-                f"variable {name!r} has levels {levels} in new_rows and {known} in the data; "
-                "declare the same levels when reading both"
+                f"variable {name!r} has {ways[0]} in new_rows and {ways[1]} in the data; declare "
+                "the same when reading both"
             )
     for t, v in np.argwhere(rows.missing & rows.measured)[:1]:
         raise ValueError(

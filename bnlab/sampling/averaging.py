@@ -11,12 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnlab.checkpoints import Kept, dags_of, fingerprint, nats
-from bnlab.checks import Bools, Floats, Ints, check_counts
+from bnlab.checks import Bools, Floats, Ints
 from bnlab.data import Data
 from bnlab.diagnostics import LEAST_DRAWS, ess, rhat
 from bnlab.exact.dag import posterior_bytes, summed
 from bnlab.graphs import check_dags, to_adjacency
-from bnlab.priors import Prior
 from bnlab.records import altered
 from bnlab.results import Draws, Kind, PriorKind, Record, Run, agree
 from bnlab.running import Executor, Progress
@@ -39,7 +38,9 @@ FAMILIES = 20_000  # scored in as long
 THREADS_PAY = 2.0  # of such cycles: shorter ones are mostly Python, which threads do in turn
 ROUNDING = 1e-9  # of exact edges: if they differ by less, what is drawn makes no difference
 MOST_EXACT, MOVES = 14, 50  # variables with exact DAGs as a rule; beyond, moves for each variable
-SHARES = np.array([0.125, 0.25, 0.375, 0.5])  # cumulative, of all kinds but reversals of edges
+# Cumulative, of all kinds of moves but reversals of edges: with half of these, draws are worth
+# several times as many independent ones as with a tenth.
+SHARES = np.array([0.125, 0.25, 0.375, 0.5])
 SHOWN = 10  # DAGs along these moves whose edges are averaged
 
 Values = NDArray[Any]
@@ -144,9 +145,7 @@ def averages(
     unknown: Unknown,
     plan: ChainSettings,
     rng: np.random.Generator,
-    max_parents: int,
-    prior: Prior,
-    known: Mapping[str, Any],
+    model: Mapping[str, Any],
     moves: int | None,
     checkpoint: File,
     progress: Progress | None,
@@ -156,8 +155,7 @@ def averages(
     """Draws (chains, draws, size) of what is unknown, and the fields of Averages by name."""
     data, score, n = unknown.data, unknown.score, unknown.data.n
     moves = dag_moves(n) if moves is None else moves
-    check_counts(least=0, max_parents=max_parents, moves=moves)
-    k = min(max_parents, n - 1)
+    k, prior = min(model["max_parents"], n - 1), model["prior"]
     exact = unknown.posteriors * posterior_bytes(n, max_parents=k)
     work = partition_walker_bytes(n, k) if moves else exact
     work += scoring_bytes(n, k, m=data.m)
@@ -167,7 +165,7 @@ def averages(
     run = Chains(unknown.method, plan, rng, executor, **settings, **asked)
     first = [unknown.start(child) for child in run.rngs]
     whole = unknown.filled(first[0])
-    table = score_families(whole, score, max_parents=max_parents, prior=prior, **known)
+    table = score_families(whole, score, **model)
     dags = [first_dag(table, child) if moves else np.zeros(n, np.int64) for child in run.rngs]
     starts = [unknown.state(*both) for both in zip(first, dags, strict=True)]
     held = np.zeros(0, np.bool_) if data.intervened is None else data.intervened
@@ -252,11 +250,7 @@ class GibbsWalker:
     def _drawn(
         self, values: Values, dag: Ints, rng: np.random.Generator
     ) -> tuple[Values, Floats, Ints, float]:
-        """Values, edges (n, n) given them, a DAG drawn given them, and ln of its target.
-
-        Moves on partitions keep the posterior of DAGs [KuipersMoffa2017]. With half of them
-        reversals, draws are worth several times as many independent ones as with a tenth.
-        """
+        """Values, edges (n, n) given them, a DAG drawn given them, and ln of its target."""
         if not self.moves:
             posterior = summed(self._scored(values))
             if (other := self.unknown.proposed(values, rng)) is not None:
@@ -265,6 +259,7 @@ class GibbsWalker:
                     values, posterior = other, tried
             drawn = layer_block((posterior, rng.random((1, 2 * self.table.n))))
             return values, posterior.edges, drawn["values"][0], float(drawn["log_target"][0])
+        # Moves on partitions keep the posterior of DAGs [KuipersMoffa2017].
         plan = self.moves % SHOWN, SHOWN, self.moves // SHOWN
         walker = PartitionWalker.of(self._scored(values))
         dags, log_target, *_ = walker.walk(partition_of(dag), *plan, rng, SHARES)

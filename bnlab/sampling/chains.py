@@ -4,7 +4,7 @@ import math
 import os
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from copy import deepcopy
-from typing import Any, NamedTuple, Protocol
+from typing import Annotated, Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,14 +74,8 @@ class ChainSettings:
 
     draws: Count
     burn_in: Natural
-    thin: Count
+    thin: Annotated[int, 1, MAX_THIN]
     chains: Count
-
-    def __post_init__(self) -> None:
-        if self.thin > MAX_THIN:
-            raise ValueError(
-                f"thin={self.thin}: give at most {MAX_THIN:,} moves from record to record"
-            )
 
     @classmethod
     def of(

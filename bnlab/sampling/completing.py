@@ -1,7 +1,4 @@
-"""`complete`: missing cells and DAGs, drawn in turn along Gibbs chains.
-
-States are drawn one by one, given all other cells; measurements row by row.
-"""
+"""`complete`: missing cells and DAGs, drawn in turn along Gibbs chains."""
 
 import math
 import os
@@ -12,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnlab import memory
-from bnlab.checks import Floats, Ints, checked, frozen
+from bnlab.checks import Floats, Ints, Natural, checked, frozen
 from bnlab.data import AnyCells, Data
 from bnlab.data.table import counted
 from bnlab.data.validation import MAX_MEASUREMENT
@@ -92,13 +89,13 @@ def complete(
     chains: int = CHAINS,
     burn_in: int = BURN_IN,
     thin: int = 1,
-    max_parents: int = 3,
+    max_parents: Natural = 3,
     prior: Prior = Uniform(),
     candidates: Candidates = None,
     required: Edges = (),
     forbidden: Edges = (),
     tiers: Tiers = (),
-    moves: int | None = None,
+    moves: Natural | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
     executor: Executor | None = None,
@@ -180,10 +177,9 @@ def complete(
             "(Data.select)"
         )
     unknown = cells_of(data, score, max_parents)
-    known = {"candidates": candidates, "required": required, "forbidden": forbidden, "tiers": tiers}
-    cells, found = averages(
-        unknown, plan, rng, max_parents, prior, known, moves, checkpoint, progress, executor
-    )
+    model = {"max_parents": max_parents, "prior": prior, "candidates": candidates}
+    model |= {"required": required, "forbidden": forbidden, "tiers": tiers}
+    cells, found = averages(unknown, plan, rng, model, moves, checkpoint, progress, executor)
     return Completions(data=data, cells=cells, **found)
 
 
@@ -199,12 +195,7 @@ def filled(data: Data, cells: Cells, /) -> Data:
 
 def cells_of(data: Data, score: CellScore, max_parents: int, /) -> "MissingCells":
     """What draws the missing cells of data; refused if the score or memory is not for them."""
-    of_numbers = isinstance(score, BGe | ConditionalGaussian)
-    if not of_numbers and data.measured.any():
-        name, both = data.names[int(data.measured.argmax())], not data.measured.all()
-        other = "ConditionalGaussian()" if both else "BGe()"
-        raise ValueError(f"score={score!r} is for states, and {name!r} is measured: use {other}")
-    of_states, of_measured = score_parts(data, score) if of_numbers else (score, BGe())
+    of_states, of_measured = score_parts(data, score)
     if not isinstance(of_states, BDeu | K2):
         raise ValueError(f"discrete={of_states!r} is no marginal likelihood: use BDeu() or K2()")
     units = None
@@ -212,7 +203,7 @@ def cells_of(data: Data, score: CellScore, max_parents: int, /) -> "MissingCells
         units = units_of(of_measured, data)
         prepared(of_measured, data)
         sizes = sorted(np.maximum(data.arities, 1).tolist(), reverse=True)
-        states = math.prod(sizes[: max(0, max_parents)])
+        states = math.prod(sizes[:max_parents])
         memory.require(
             8 * data.n * states * (data.n + 4 * data.m),
             task=f"regressions for up to {states:,} joint states of parents",

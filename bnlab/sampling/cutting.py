@@ -9,7 +9,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bnlab.checks import Floats, Ints, check_counts, checked, frozen
+from bnlab.checks import Floats, Ints, Natural, Several, checked, frozen
 from bnlab.data import CutPoints, Data, Intervals, discretize
 from bnlab.data.discretizing import check_spread
 from bnlab.data.table import counted
@@ -81,11 +81,11 @@ def average_cuts(
     *,
     draws: int,
     rng: np.random.Generator,
-    bins: Sequence[int] = BINS,
+    bins: Sequence[Several] = BINS,
     chains: int = CHAINS,
     burn_in: int = BURN_IN,
     thin: int = 1,
-    max_parents: int = 3,
+    max_parents: Natural = 3,
     prior: Prior = Uniform(),
     candidates: Candidates = None,
     required: Edges = (),
@@ -150,9 +150,10 @@ def average_cuts(
     plan = ChainSettings(draws, burn_in, thin, chains)
     points, bins = candidate_cuts(data, bins), tuple(bins)
     unknown = ColumnCuts.of(data, score, points)
-    known = {"candidates": candidates, "required": required, "forbidden": forbidden, "tiers": tiers}
+    model = {"max_parents": max_parents, "prior": prior, "candidates": candidates}
+    model |= {"required": required, "forbidden": forbidden, "tiers": tiers}
     choices, found = averages(
-        unknown, plan, rng, max_parents, prior, known, 0, checkpoint, progress, executor, bins=bins
+        unknown, plan, rng, model, 0, checkpoint, progress, executor, bins=bins
     )
     return Cuts(data=data, cut_points=points, choices=choices, **found)
 
@@ -161,8 +162,6 @@ def candidate_cuts(data: Data, bins: Sequence[int], /) -> tuple[Points, ...]:
     """The different cut points of each measured column, for numbers of intervals."""
     if not len(bins):
         raise ValueError("bins=(): give at least one number of intervals, such as (2, 3, 5)")
-    for number in bins:
-        check_counts(least=2, bins=number)
     nodes = np.flatnonzero(data.measured)
     if data.measurements is None or not nodes.size:
         raise ValueError(

@@ -10,7 +10,8 @@ from bnlab.checkpoints import Arrays
 from bnlab.checks import Bools, Count, Floats, Ints, checked
 from bnlab.exact import DagPosterior, OrderPosterior
 from bnlab.graphs import predecessor_masks
-from bnlab.results import Draws, Run
+from bnlab.records import check_alike
+from bnlab.results import Draws, OrderDraws, Run
 from bnlab.running import Batch, Clock, Executor, Progress, Stopped, run_steps, seed_of
 from bnlab.sampling.independent import (
     BLOCK_DRAWS,
@@ -32,7 +33,7 @@ MAX_JOBS = 20  # on an executor that is not ours: each may send the families to 
 
 @checked
 def sample_dags(
-    target: OrderPosterior | DagPosterior | Draws,
+    target: OrderPosterior | DagPosterior | OrderDraws,
     /,
     *,
     draws: Count,
@@ -107,19 +108,11 @@ def sample_dags(
 
 
 @checked
-def check_orders(orders: Draws, table: ScoreTable | None, /) -> ScoreTable:
+def check_orders(orders: OrderDraws, table: ScoreTable | None, /) -> ScoreTable:
     """The table, or a ValueError when `orders` are no orders of its variables."""
-    if orders.over != "orders":
-        raise ValueError(
-            "DAGs are drawn given orders, not DAGs already: pass what sample_orders gave"
-        )
     if table is None:
         raise ValueError("pass table=, the score table of the orders")
-    if table.names != orders.names:
-        raise ValueError(
-            f"a table of {_some(table.names)} for orders of {_some(orders.names)}: pass the score "
-            "table of the orders"
-        )
+    check_alike("the scores", table.names, "the orders", orders.names)
     return table
 
 
@@ -199,7 +192,3 @@ def _given_orders(
             stopped=orders.run.stopped or done < each,
         ),
     )
-
-
-def _some(names: tuple[str, ...]) -> str:
-    return ", ".join(names[:3]) + (f", ... ({len(names)})" if len(names) > 3 else "")

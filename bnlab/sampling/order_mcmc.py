@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -181,7 +181,7 @@ def sample_partial_orders(
     *,
     draws: int,
     rng: np.random.Generator,
-    bucket: Count = BUCKET,
+    bucket: Annotated[int, 1, MAX_BUCKET] = BUCKET,
     chains: int | None = None,
     burn_in: int | None = None,
     thin: int | None = None,
@@ -230,8 +230,6 @@ def sample_partial_orders(
     Draws(4 x 5 orders of 3 variables, order-modular)
     """
     plan = ChainSettings.of(draws, burn_in, thin, chains, table.n)
-    if bucket > MAX_BUCKET:
-        raise ValueError(f"bucket={bucket}: 1 to {MAX_BUCKET}, as a move takes 2**bucket sums")
     size = min(bucket, table.n)
     walking = walker_bytes(table.n, table.max_parents) + plan.chains * (8 * (size + 1) << size)
     plan.require(walking, (table.n, 2), checkpoint, table.n, "draws: walking on partial orders")

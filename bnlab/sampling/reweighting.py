@@ -8,6 +8,7 @@ import os
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from itertools import islice
+from typing import Annotated
 
 import numpy as np
 
@@ -23,9 +24,9 @@ from bnlab.checkpoints import (
     identity,
     restore_generators,
 )
-from bnlab.checks import Count, Ints, checked, real
+from bnlab.checks import Count, Ints, Range, checked, real
 from bnlab.graphs import predecessor_masks
-from bnlab.results import BestDags, Draws, Run
+from bnlab.results import BestDags, DagDraws, Draws, OrderDraws, Run
 from bnlab.running import Clock, Progress, Work, run_steps, seed_of
 from bnlab.sampling.dags_given_orders import check_orders
 from bnlab.sampling.independent import NO_DAG, Families, families_by_weight
@@ -40,7 +41,7 @@ KEY_BYTES = 150  # of each DAG in the dictionary of those that have appeared, be
 
 
 @checked
-def reweight_unique(draws: Draws, /, *, log_z: float | None = None) -> Draws:
+def reweight_unique(draws: DagDraws, /, *, log_z: float | None = None) -> Draws:
     """Weigh the distinct DAGs of draws by prior factor times likelihood: IW-DDS.
 
     With S the set of distinct DAGs, p-hat(f | D) = sum over G in S of f(G) p(G, D) / sum over G in
@@ -82,8 +83,6 @@ def reweight_unique(draws: Draws, /, *, log_z: float | None = None) -> Draws:
     >>> reweight_unique(draws)  # no edge, and one either way
     Draws(3 dags of 2 variables, structure-modular)
     """
-    if draws.over != "dags":
-        raise ValueError("orders have no weight as DAGs: draw DAGs with sample_dags")
     weigh = (draws.log_weight > -np.inf) | (draws.log_target > -np.inf)
     if not weigh.any() or not np.isfinite(draws.log_target[weigh]).all():
         raise ValueError(
@@ -119,11 +118,11 @@ def _first_appearances(rows: Ints) -> Ints:
 
 @checked
 def ellis_wong_dags(
-    orders: Draws,
+    orders: OrderDraws,
     /,
     *,
     table: ScoreTable,
-    eps: float,
+    eps: Annotated[float, Range(0, 1, "[)")],
     rng: np.random.Generator,
     max_dags: Count = 100_000,
     checkpoint: str | os.PathLike[str] | None = None,
@@ -175,8 +174,6 @@ def ellis_wong_dags(
     Draws(3 dags of 2 variables, structure-modular)
     """
     check_orders(orders, table)
-    if not 0 <= real(eps) < 1:
-        raise ValueError(f"eps={eps} is outside [0, 1)")
     clock, seed = Clock(), f"{orders.run.seed}; DAGs: {seed_of(rng)}"
     families = [families_by_weight(table, v) for v in range(table.n)]
     weigh = np.exp(orders.log_weight - orders.log_weight.max()) > 0  # others may have no DAG

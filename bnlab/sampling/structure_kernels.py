@@ -1,11 +1,12 @@
 """How walks on DAGs move: one frozen record for each kernel of `sample_structures`."""
 
 from dataclasses import field
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bnlab.checks import Floats, frozen, real
+from bnlab.checks import Floats, Range, Share, frozen
 from bnlab.results import Record
 
 CLIP = 1e-4  # least probability of each way to join a pair [EatonMurphy2007, sec. 4]
@@ -85,12 +86,7 @@ class Hybrid(Global):
     Hybrid(local=0.1)
     """
 
-    local: float = 0.1
-
-    def __post_init__(self) -> None:
-        Global.__post_init__(self)
-        if not 0 <= real(self.local) <= 1:
-            raise ValueError(f"local={self.local}: the share of local moves is within 0..1")
+    local: Annotated[float, Range(0, 1, "[]")] = 0.1
 
 
 @frozen(eq=True)
@@ -115,7 +111,8 @@ class EdgeReversal:
 
     Attributes
     ----------
-    share : of reversals, above 0 and below 1; 1/15 in the paper
+    share : of reversals, above 0 and below 1, since they never leave the empty graph; 1/15 in the
+        paper
 
     Examples
     --------
@@ -123,14 +120,7 @@ class EdgeReversal:
     EdgeReversal(share=0.1)
     """
 
-    share: float = 1 / 15
-
-    def __post_init__(self) -> None:
-        if not 0 < real(self.share) < 1:
-            raise ValueError(
-                f"share={self.share}: the share of reversals is above 0 and below 1, since they "
-                "never leave the empty graph"
-            )
+    share: Share = 1 / 15
 
 
 StructureKernel = Local | Global | Hybrid | Gibbs | EdgeReversal

@@ -20,7 +20,7 @@ from bnlab.checks import (
     conforming,
     frozen,
 )
-from bnlab.data import Data
+from bnlab.data import Data, Gapped
 from bnlab.errors import Note, Public
 from bnlab.graphs import check_dags
 from bnlab.kernels import counting, gaussian, lazy_scores
@@ -185,7 +185,7 @@ def score_parts(data: Data, score: object, /) -> tuple[Score, BGe]:
             )
         return BDeu(), score
     of_states: Score = conforming("score", score, Score)
-    conforming("data", data, Data)
+    conforming("data", data, Gapped)
     return of_states, BGe()
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, NamedTuple, Protocol
 
 import numpy as np
 
-from bnlab.checks import Floats, checked, frozen, real, shown
+from bnlab.checks import Floats, Range, checked, frozen, shown
 from bnlab.data import Data
 from bnlab.errors import InputError, Setting, warn
 from bnlab.files import brief
@@ -80,14 +80,7 @@ class BDeu(Score):
     BDeu(ess=1.0)
     """
 
-    ess: float = 1.0
-
-    def __post_init__(self) -> None:
-        if not 1e-100 <= real(self.ess) <= 1e100:
-            raise InputError(
-                Setting("ess", self.ess),
-                ": the equivalent sample size lies between 1e-100 and 1e100",
-            )
+    ess: Annotated[float, Range(1e-100, 1e100, "[]")] = 1.0
 
     def cell_counts(self, cells: Floats, /) -> Floats:
         """Return pseudo-counts ess / cells."""
@@ -220,9 +213,9 @@ class BGe:
 
     Parameters
     ----------
-    alpha_mu : float, weight of the prior mean, in rows
-    alpha_w : float, degrees of freedom, more than n + 1 for n measured variables; None means n +
-        alpha_mu + 1
+    alpha_mu : float, weight of the prior mean, in rows, 1e-6 to 1e6
+    alpha_w : float, degrees of freedom, more than n + 1 for n measured variables, up to 1e6; None
+        means n + alpha_mu + 1
     standardize : whether to scale the columns to variance 1 (dividing by m - 1)
 
     Examples
@@ -234,15 +227,9 @@ class BGe:
            [-5.385, -3.288]])
     """
 
-    alpha_mu: float = 1.0
-    alpha_w: float | None = None
+    alpha_mu: Annotated[float, Range(1e-6, 1e6, "[]")] = 1.0
+    alpha_w: Annotated[float, Range(2, 1e6, "(]")] | None = None
     standardize: bool = True
-
-    def __post_init__(self) -> None:
-        if not 1e-6 <= real(self.alpha_mu) <= 1e6:
-            raise InputError(Setting("alpha_mu", self.alpha_mu), ": choose 1e-6 to 1e6 rows")
-        if self.alpha_w is not None and not 2 < real(self.alpha_w) <= 1e6:
-            raise InputError(Setting("alpha_w", self.alpha_w), ": choose None, or up to 1e6")
 
 
 @frozen(eq=True)

@@ -4,12 +4,12 @@ import math
 import os
 from collections.abc import Callable
 from functools import partial
-from typing import Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bnlab.checks import Count, Ints, Natural, checked, conforming, real
+from bnlab.checks import Count, Ints, Natural, Positive, Range, checked, conforming, real
 from bnlab.data import Data
 from bnlab.data.table import rows_of
 from bnlab.graphs import check_dag
@@ -39,7 +39,7 @@ def hill_climb(
     patience: Count = PATIENCE,
     restarts: Natural = 0,
     perturb: Count | None = None,
-    seconds: float | None = None,
+    seconds: Positive | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
     executor: Executor | None = None,
@@ -96,8 +96,6 @@ def hill_climb(
     array([0, 1, 0])
     """
     if seconds is not None:
-        if not 0 < real(seconds) < math.inf:
-            raise ValueError(f"seconds={seconds!r}: give a positive, finite number of seconds")
         if restarts:
             told = f"restarts={restarts} and seconds={seconds}"
             raise ValueError(f"{told}: choose one of the two, a number or a time")
@@ -183,7 +181,7 @@ def climb_perturbed(
     *,
     rng: np.random.Generator,
     rounds: Count = 10,
-    share: float = 0.5,
+    share: Annotated[float, Range(0, 1, "(]")] = 0.5,
     start: ArrayLike | None = None,
     tabu: Natural = 0,
     patience: Count = PATIENCE,
@@ -230,8 +228,6 @@ def climb_perturbed(
     >>> climb_perturbed(score_families(data, BDeu()), scored, rng=np.random.default_rng(1)).dag
     array([0, 1, 0])
     """
-    if not 0 < real(share) <= 1:
-        raise ValueError(f"share={share}: give the share of data to change at first, 0 to 1")
     share = real(share)
     climber = Climber(family_source(table), (False, tabu, patience))
     first = first_dag(table, start)
@@ -257,7 +253,9 @@ def climb_perturbed(
 
 
 @checked
-def resampled(data: Data, share: float, /, *, rng: np.random.Generator) -> Data:
+def resampled(
+    data: Data, share: Annotated[float, Range(0, 1, "[]")], /, *, rng: np.random.Generator
+) -> Data:
     """Take out a share of the rows, and put repeats of the others in its place.
 
     Parameters
@@ -272,8 +270,6 @@ def resampled(data: Data, share: float, /, *, rng: np.random.Generator) -> Data:
     >>> resampled(data, 0.5, rng=np.random.default_rng(1)).values.tolist()
     [[1, 1], [1, 1], [1, 1], [0, 0]]
     """
-    if not 0 <= real(share) <= 1:
-        raise ValueError(f"share={share}: give a share of the rows, 0 to 1")
     gone = min(round(share * data.m), max(data.m - 1, 0))
     if gone == 0:
         return data

@@ -2,22 +2,24 @@
 
 import math
 from dataclasses import field
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnlab.checks import Count, Floats, Ints, Natural, checked, frozen, shown
+from bnlab.checks import Floats, Ints, Natural, checked, frozen, shown
 from bnlab.data import Data
 from bnlab.data.table import node_number
 from bnlab.kernels.greedy import TIE
 from bnlab.networks.bayesnet import mean_table, table_rows
+from bnlab.records import check_alike
 from bnlab.results import Record, Run
 from bnlab.running import Clock
 from bnlab.scores import BDeu, Score, ScoreTable
 from bnlab.scores.local import check_pseudo_counts
 from bnlab.scores.table import log_phi_within
 
-MAX_SWEEPS = 100_000
+Sweeps = Annotated[int, 1, 100_000]
 
 
 @frozen()
@@ -94,7 +96,7 @@ class DependencyNetwork(Record):
             values = Data.from_arrays(codes, self.arities.tolist(), self.names, self.levels).values
         return np.asarray(self.tables[v][table_rows(values, self.arities, self.parents[v])])
 
-    def sample(self, m: Natural, rng: np.random.Generator, *, sweeps: Count = 100) -> Data:
+    def sample(self, m: Natural, rng: np.random.Generator, *, sweeps: Sweeps = 100) -> Data:
         """Draw m rows, each the end of an ordered pseudo-Gibbs chain of its own.
 
         A chain starts at independent uniform states; a sweep draws every variable in the order of
@@ -116,8 +118,6 @@ class DependencyNetwork(Record):
         >>> net.sample(5, np.random.default_rng(1)).values.shape
         (5, 2)
         """
-        if sweeps > MAX_SWEEPS:
-            raise ValueError(f"sweeps={sweeps}: at most {MAX_SWEEPS:,} are drawn at a time")
         values = rng.integers(0, self.arities, size=(m, self.arities.size)).astype(np.int32)
         cumulative = [np.cumsum(table, axis=1) for table in self.tables]
         for _ in range(sweeps):
@@ -160,11 +160,7 @@ def fit_dependency_network(
     >>> fit_dependency_network(score_families(data, BDeu()), data).parents
     array([2, 1])
     """
-    if table.names != data.names:
-        raise ValueError(
-            f"the table is of the variables {', '.join(table.names)}, the data of "
-            f"{', '.join(data.names)}: pass the data that were scored"
-        )
+    check_alike("the scores", table.names, "the data", data.names)
     check_pseudo_counts(score)
     clock = Clock()
     best = first_best(table.log_phi)

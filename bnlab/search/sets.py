@@ -5,7 +5,7 @@ import os
 from collections.abc import Generator
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,7 +23,7 @@ from bnlab.checkpoints import (
     nats,
     restore_generators,
 )
-from bnlab.checks import Count, Floats, Ints, checked, real
+from bnlab.checks import Count, Floats, Ints, Positive, Range, checked, real
 from bnlab.kernels import bits, greedy as kernels
 from bnlab.results import BestDags, Run
 from bnlab.running import (
@@ -54,7 +54,7 @@ def occams_window(
     table: ScoreTable,
     /,
     *,
-    factor: float = 20.0,
+    factor: Annotated[float, Range(1, math.inf)] = 20.0,
     reach: float | None = None,
     width: Count = 1000,
     most: Count = 200_000,
@@ -112,8 +112,6 @@ def occams_window(
     BestDags(2 of 2 variables, structure-modular, ln weight -5.5044 to -5.5044)
     """
     clock = Clock()
-    if not 1 < real(factor) < math.inf:
-        raise ValueError(f"factor={factor}: give a Bayes factor above 1, such as 20")
     reach = WIDER * factor if reach is None else reach
     if not factor <= real(reach) < math.inf:
         raise ValueError(f"reach={reach}: give a finite Bayes factor of at least factor={factor}")
@@ -200,7 +198,7 @@ def shotgun_search(
     *,
     steps: Count,
     rng: np.random.Generator,
-    power: float = 0.2,
+    power: Positive = 0.2,
     patience: Count = 50,
     chains: Count = 4,
     keep: Count = 10_000,
@@ -259,8 +257,6 @@ def shotgun_search(
     BestDags(3 of 2 variables, structure-modular, ln weight -5.5044 to -7.5068)
     """
     clock = Clock()
-    if not 0 < real(power) < math.inf:
-        raise ValueError(f"power={power}: give a positive, finite power of the weight")
     power = real(power)
     memory.require(
         _bytes(table.n, steps, chains, keep),
