@@ -21,7 +21,7 @@ from PIL import Image
 from served import CHROMIUM
 
 from bnlab import plots
-from bnlab.plots.network import node_data, pair_data
+from bnlab.plots.network import link_data, node_data
 
 NAMES = ["rain", "sprinkler_of_the_garden", "wet", "slippery"]
 
@@ -90,7 +90,7 @@ def test_network_leaves_weak_edges_out_and_draws_strong_ones_last(edges: np.ndar
 
 def test_pairs_are_one_line_that_keeps_off_the_boxes_of_others(edges: np.ndarray) -> None:
     places = [[0.0, 1.0], [1.0, 0.5], [0.0, 0.5], [0.0, 0.0]]
-    data = pair_data(edges, NAMES, places, threshold=0.0, sure=0.9)
+    data = link_data(edges, NAMES, places, joined=True, threshold=0.0, sure=0.9)
     assert len(data["parent"]) == 6
     assert len({frozenset(pair) for pair in zip(data["parent"], data["child"], strict=True)}) == 6
     boxes = node_data(NAMES, places)
@@ -347,7 +347,7 @@ def test_published_data_has_two_standard_deviations_and_our_means() -> None:
 
 
 def test_bars_that_do_not_fit_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"shares has shape \(1,\), but 2 values"):
+    with pytest.raises(ValueError, match=r"share has shape \(1,\), but 2 values"):
         plots.share_bars([0.5], [0.5, 0.5], BARS)
     with pytest.raises(ValueError, match="not all different"):
         plots.share_bars([0.5, 0.5], [0.5, 0.5], ["a", "a"])

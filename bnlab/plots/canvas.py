@@ -19,11 +19,10 @@ def canvas(title: str, alt: str, x: Axis, y: Axis, /, *, size: Size = (WIDTH, HE
     alt : what a screen reader says in place of the picture
     size : width and height, pixels
     """
-    if drawing_over():
-        out = under_way[-1].again(title, alt, (x, y), size)
-    else:
-        out = _blank(title, alt, (x, y), size)
+    out = under_way[-1].again(alt, (x, y), size) if drawing_over() else _blank(alt, (x, y), size)
+    out.title.text = title
     for axis, given in ((out.xaxis, x), (out.yaxis, y)):
+        axis.axis_label = given.label
         if given.ticks is not None:
             axis.ticker = model(models.FixedTicker, ticks=list(given.ticks))
         if given.number or given.ticks is not None:
@@ -33,11 +32,10 @@ def canvas(title: str, alt: str, x: Axis, y: Axis, /, *, size: Size = (WIDTH, HE
     return out
 
 
-def _blank(title: str, alt: str, axes: tuple[Axis, Axis], size: Size) -> figure:
+def _blank(alt: str, axes: tuple[Axis, Axis], size: Size) -> figure:
     kinds = {f"{of}_axis_type": "log" for of, axis in zip("xy", axes, strict=True) if axis.log}
     ends = {f"{of}_range": axis.ends for of, axis in zip("xy", axes, strict=True) if axis.ends}
     out = figure(
-        title=title,
         width=size[0],
         height=size[1],
         toolbar_location=None,
@@ -48,7 +46,6 @@ def _blank(title: str, alt: str, axes: tuple[Axis, Axis], size: Size) -> figure:
     )
     out.title.text_font_size = "14px"
     out.title.text_color = INK
-    out.xaxis.axis_label, out.yaxis.axis_label = (axis.label for axis in axes)
     out.axis.axis_label_text_font_size = "13px"
     out.axis.axis_label_text_font_style = "normal"
     out.axis.axis_label_text_color = INK

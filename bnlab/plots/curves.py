@@ -12,8 +12,7 @@ from bnlab.plots.canvas import canvas, entries, entry, hover, legend
 from bnlab.plots.drawing import data_source, from_rows, round_numbers, wide
 from bnlab.plots.looks import BETWEEN, BOUNDS, BROKEN, COLOURS, CYCLE, DASHES, INK, MARKERS, Axis
 
-MOST_POINTS = 500
-"""Points of a trace that are drawn; a longer one is shown at evenly spaced places."""
+MOST_POINTS = 500  # of a trace that are drawn; a longer one is shown at evenly spaced places
 
 
 def rules(

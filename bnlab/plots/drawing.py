@@ -15,12 +15,8 @@ from bnlab.checks import Floats
 from bnlab.plots.looks import Axis
 
 Columns = dict[str, list[Any]]
-
-Series = Mapping[str, tuple[ArrayLike, ArrayLike]]
-"""Name of a curve -> its places and its values."""
-
-Size = tuple[int, int]
-"""Width and height, pixels."""
+Series = Mapping[str, tuple[ArrayLike, ArrayLike]]  # name of a curve -> its places and values
+Size = tuple[int, int]  # width and height, pixels
 
 
 class Differs(Exception):
@@ -54,7 +50,7 @@ class Drawing:
             if any(next(left, None) for each in self.made for left in vars(each)["_left"]):
                 raise Differs
 
-    def again(self, title: str, alt: str, axes: tuple[Axis, Axis], size: Size) -> Any:
+    def again(self, alt: str, axes: tuple[Axis, Axis], size: Size) -> Any:
         """Take the next picture, if it has such axes."""
         assert self.over is not None
         shown = next(self.over, None)
@@ -62,9 +58,7 @@ class Drawing:
             raise Differs
         if shown._size != size:  # what is drawn may make it larger after that
             shown._size = shown.width, shown.height = size
-        shown.title.text = title
         shown.html_attributes = {**shown.html_attributes, "aria-label": alt}
-        shown.xaxis.axis_label, shown.yaxis.axis_label = (axis.label for axis in axes)
         for ends, axis in zip((shown.x_range, shown.y_range), axes, strict=True):
             if isinstance(axis.ends, tuple):
                 ends.update(start=axis.ends[0], end=axis.ends[1])
@@ -78,8 +72,7 @@ def _kinds(axes: tuple[Axis, Axis]) -> list[tuple[bool, type]]:
     return [(axis.log, type(axis.ends)) for axis in axes]
 
 
-under_way: list[Drawing] = []
-"""The one that is going on, if any, last."""
+under_way: list[Drawing] = []  # the one that is going on, if any, last
 
 
 def drawing_over() -> bool:
@@ -210,8 +203,8 @@ def square(matrix: ArrayLike, names: Sequence[str], what: str, /) -> Floats:
 
 
 def wide(over: str, x: ArrayLike, lines: Mapping[str, ArrayLike], /) -> Columns:
-    """The columns of lines over the same places, which are the column `over`."""
-    places = np.asarray(x, np.float64)
+    """The columns of lines over the same places, numbers or words, which are the column `over`."""
+    places = np.asarray(x)
     named = {label: vector(values, places.size, label) for label, values in lines.items()}
     return {over: places.tolist(), **{label: line.tolist() for label, line in named.items()}}
 
@@ -222,9 +215,9 @@ def interval(middle: ArrayLike, margin: float, /) -> Columns:
     return {"low": low.tolist(), "high": high.tolist()}
 
 
-def checked(curves: Series, what: str, log: str, /) -> None:
+def checked(what: str, log: str, /, *drawn: Series) -> None:
     """Refuse curves of other numbers of places than values, or not positive on a `log` axis."""
-    for label, (x, y) in curves.items():
+    for label, (x, y) in (pair for curves in drawn for pair in curves.items()):
         places, values = np.asarray(x, np.float64), np.asarray(y, np.float64)
         if places.shape != values.shape or places.ndim != 1:
             raise ValueError(f"{label!r} has {places.size} {what} and {values.size} values")

@@ -13,9 +13,7 @@ from bnlab.plots.canvas import diagram, write
 from bnlab.plots.drawing import Columns, data_source, from_rows
 from bnlab.plots.looks import BOX, CYCLE
 
-ACROSS = 4
-"""DAGs in a row of `dag_gallery`."""
-
+ACROSS = 4  # DAGs in a row of `dag_gallery`
 DAG_CELL = (135.0, 168.0)  # pixels, of one DAG with its two lines of text
 HEADING = 26.0  # pixels, over each row
 DAG_RADIUS, NODE = 46.0, 7.0  # pixels, of the circle of nodes and of a node

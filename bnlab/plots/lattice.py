@@ -24,11 +24,9 @@ from bnlab.plots.canvas import diagram, entries, hover, legend, write
 from bnlab.plots.drawing import Columns, data_source, from_rows, vector
 from bnlab.plots.looks import CYCLE, INK, PALE, RULE
 
-Link = tuple[int, int]
-"""(v, S): the link from S to S + v."""
+Link = tuple[int, int]  # (v, S): the link from S to S + v
 
-LARGEST = 4
-"""More variables than this have more sets than a page has room for."""
+LARGEST = 4  # variables: more have more sets than a page has room for
 
 WIDTH, HEIGHT = 740, 400  # pixels of the frame
 BOX = (108, 48)  # pixels: name above, two cells below
@@ -350,8 +348,7 @@ def order_landscape(
     below = np.where(reach < ROOM, reach + LINE, 0)
     numbers = np.column_stack([x, y, chance, disc, share, ring, y - below]).tolist()
     rows = [(order_name(order), *row) for order, row in zip(every, numbers, strict=True)]
-    columns = from_rows("order x y chance disc share ring label_y", rows)
-    source = data_source(columns, name="orders")
+    source = data_source(from_rows("order x y chance disc share ring label_y", rows), name="orders")
     at: dict[str, Any] = {"x": "x", "y": "y", "source": source}
     look = {"fill_color": PALE, "line_color": CYCLE[0], "line_width": 1}
     discs = picture.circle(**at, radius="disc", **look)

@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 from bokeh.palettes import Blues256, Colorblind
 
-WIDTH = 420
-HEIGHT = 420
+WIDTH, HEIGHT = 420, 420  # pixels
 INK = "#1a1a1a"
 RULE = "#8c8c8c"
 PALE = "#a6cee3"
@@ -16,16 +15,14 @@ SMALL_FONT_SIZE = "12px"
 CYCLE: tuple[str, ...] = tuple(Colorblind[8])
 """Line and marker colours (Okabe and Ito's eight), told apart with any colour vision."""
 
-PROBABILITY: tuple[str, ...] = tuple(reversed(Blues256))
-"""One hue from light (0) to dark (1): it reads the same in grey."""
+PROBABILITY = tuple(reversed(Blues256))  # one hue from light (0) to dark (1): the same in grey
 
 COLOURS = (*(CYCLE[i] for i in (0, 5, 3, 6, 1, 4, 7)), RULE)
 """Colours of lines and marks in the order in which a chart takes them."""
 
 MARKERS = ("circle", "square", "triangle", "diamond", "inverted_triangle", "hex", "star", "plus")
 DASHES = ("solid", "dashed", "dotted", "dotdash", "dashdot")
-BROKEN = DASHES[1:]
-"""Of lines that are not data: exact values, bounds, the ideal."""
+BROKEN = DASHES[1:]  # of lines that are not data: exact values, bounds, the ideal
 
 OUTLINE, WIDER = CYCLE[5], 3  # pixels
 """Of what is pointed at, and of what has its name in the pictures beside it."""
@@ -42,11 +39,9 @@ BETWEEN = {"fill_color": PALE, "fill_alpha": 0.4, "level": "underlay"}
 DIAMOND = {"marker": "diamond", "size": 12, "fill_color": CYCLE[3], "line_color": INK}
 """The look of what is exact, published or direct, beside what was drawn or computed here."""
 
-BOX = {"fill_color": "#ffffff", "line_color": RULE, "line_width": 1.5}
-"""The look of a node."""
+BOX = {"fill_color": "#ffffff", "line_color": RULE, "line_width": 1.5}  # the look of a node
 
-Looks = dict[str, tuple[str, str, str]]
-"""Label -> its colour, its dash and its marker."""
+Looks = dict[str, tuple[str, str, str]]  # label -> its colour, its dash and its marker
 
 
 def cycled(labels: Iterable[str], /, *, skip: int = 0, dashes: int = 1) -> Looks:

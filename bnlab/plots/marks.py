@@ -9,7 +9,7 @@ from bokeh.plotting import figure
 from numpy.typing import ArrayLike
 
 from bnlab.plots.canvas import canvas, entries, hover, legend, shortened, write
-from bnlab.plots.drawing import Columns, data_source, from_rows, interval, model, square, vector
+from bnlab.plots.drawing import Columns, data_source, from_rows, interval, model, square, wide
 from bnlab.plots.looks import COLOURS, CYCLE, DIAMOND, INK, MARKERS, PALE, RULE, WIDTH, Axis, cycled
 from bnlab.plots.series import key
 
@@ -69,11 +69,10 @@ def share_bars(
     largest : right end of the axis
     row : height of a bar and its gap, pixels
     """
-    share, truth = vector(shares, len(labels), "shares"), vector(exact, len(labels), "exact")
+    columns = wide("label", labels, {"share": shares, "exact": exact})
+    columns |= interval(columns["share"], margin)
     x = Axis("probability", (-0.02 * largest, largest * 1.03))  # room for a diamond at 0
     picture = rows(title, alt, x, labels, row=row)
-    columns: Columns = {"label": list(labels), "share": share.tolist(), "exact": truth.tolist()}
-    columns |= interval(share, margin)
     source = data_source(columns, name=name)
     look = {"source": source, "height": 0.66, "fill_color": PALE, "line_color": None}
     bars = picture.hbar(y="label", right="share", **look)
@@ -101,10 +100,10 @@ def evidence_bars(
     """
     title = "The true structure: scores without ln A"
     alt = "Bars from ln p(D) to MAP on the right, and to VB, CS and BIC on the left"
-    values = vector(gaps, len(labels), "gaps").tolist()
-    text = [f"{gap:+.0f}".replace("-", "−") if gap else "" for gap in values]
-    columns: Columns = {"label": list(labels), "gap": values, "text": text}
-    source = data_source(columns | {"place": [ends[1]] * len(text)}, name="gaps")
+    columns = wide("label", labels, {"gap": gaps})
+    values = columns["gap"]
+    columns["text"] = [f"{gap:+.0f}".replace("-", "−") if gap else "" for gap in values]
+    source = data_source(columns | {"place": [ends[1]] * len(values)}, name="gaps")
     picture = rows(title, alt, Axis("nats above ln p(D)", ends), labels, row=24, room=85)
     left, right = (values[side] for side in sides)
     look: dict[str, Any] = {"fill_color": "#d9d9d9", "fill_alpha": 0.5, "level": "underlay"}
@@ -196,9 +195,7 @@ def answer_pairs(
     posteriors : names of the two posteriors, for the legend
     frame_width : pixels
     """
-    columns: Columns = {"label": list(labels)}
-    for column, values in (("first", first), ("second", second)):
-        columns[column] = vector(values, len(labels), f"{column} answers").tolist()
+    columns = wide("label", labels, {"first": first, "second": second})
     x = Axis(x_label, SHARES)
     picture = rows(title, alt, x, labels, row=30, room=130, frame_width=frame_width)
     source = data_source(columns, name=name)
@@ -252,8 +249,7 @@ def sensitivity(
     x, room = Axis("probability of the edge", SHARES), 120 + 22 * -(-len(settings) // 4)
     picture = rows(title, alt, x, labels, row=26, frame_width=WIDTH - 50, room=room)
     low, high = values.min(axis=0).tolist(), values.max(axis=0).tolist()
-    edges = list(labels)
-    picture.segment(low, edges, high, edges, line_color=RULE, line_width=2)
+    picture.segment(low, [*labels], high, [*labels], line_color=RULE, line_width=2)
     columns = from_rows("edge setting colour dash marker probability", points)
     source = data_source(columns, name=name)
     look = {"size": 11, "fill_alpha": 0.85, "line_color": INK, "line_width": 0.8}

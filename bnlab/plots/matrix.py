@@ -16,8 +16,7 @@ from bnlab.plots.looks import INK, PROBABILITY, RULE, SMALL_FONT_SIZE, Axis
 FRAME = 340  # pixels, the side of the matrix
 LONGEST = 22  # characters of a label
 LETTER = 6.6  # pixels, mean width of a character of the axis labels
-MAX_NUMBERED = 14
-"""Above this many variables a cell has no room for its number."""
+MAX_NUMBERED = 14  # variables: of more, a cell has no room for its number
 
 SHADES = 7.0  # ln of 1 + nats, the strongest colour
 EMPTY = "#f0f0f0"

@@ -1,11 +1,11 @@
 """Edge probabilities as a network: each arrow is as wide as its edge is probable."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from bokeh.plotting import figure
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from bnlab import graphs
 from bnlab.checks import Floats, Ints
@@ -21,7 +21,7 @@ LINE_HEIGHT = 16.0  # pixels
 ROW_HEIGHT = 52  # pixels, at least
 LETTER = 7.2  # pixels, mean width of a character at the label's size
 BOW = 0.09  # how far a link bends to its left, as a share of its length
-PAIR_BOWS = tuple(sign * step * BOW for step in range(5) for sign in (1, -1))  # to choose from
+PAIR_BOWS = [sign * step * BOW for step in range(5) for sign in (1, -1)]  # to choose from
 HEAD = 7.0  # pixels, least length of an arrow head
 CROWDED = np.array([0.33, 0.07])  # boxes and links nearer than this, across and up, crowd a box
 WIDEST_ROW = 3  # boxes
@@ -66,22 +66,34 @@ def network_positions(edges: ArrayLike, /) -> Floats:
     return out
 
 
-def _columns(
-    pairs: Iterable[tuple[int, int]],
-    probabilities: Floats,
-    heads: NDArray[np.bool_],
+def link_data(
+    edges: ArrayLike,
     names: Sequence[str],
     positions: ArrayLike,
-    widest: float,
-    bows: Sequence[float],
+    /,
+    *,
+    threshold: float,
+    joined: bool = False,
+    sure: float = 0.0,
     size: Size | None = None,
 ) -> Columns:
-    """Links, weak ones first, each bent by the first of `bows` that crosses the fewest boxes."""
+    """The columns of `network`, weak links first: a bent one for each edge, or one for each pair.
+
+    Pairs are `joined`, straight if possible, by an edge either way; parent and child are those of
+    the likelier one. An arrow head is empty unless its edge has a probability of at least `sure`.
+    """
+    values = square(edges, names, "edges")
+    shown, widest, bows = values, WIDEST, [BOW]
+    if joined:
+        shown, widest, bows = np.minimum(1.0, values + values.T), WIDEST_PAIR, PAIR_BOWS
+    pairs = [(u, v) for u, v in np.argwhere(shown >= threshold).tolist() if u != v]
+    if joined:
+        pairs = [(u, v) if values[u, v] >= values[v, u] else (v, u) for u, v in pairs if u < v]
     centres, boxes = _pixels(positions, names, size)
     rows = []
-    for u, v in sorted(pairs, key=lambda pair: probabilities[pair]):
-        p = float(probabilities[u, v])
-        length = (HEAD + 1.4 * p * widest) * heads[u, v]
+    for u, v in sorted(pairs, key=lambda pair: shown[pair]):
+        p = float(shown[u, v])
+        length = (HEAD + 1.4 * p * widest) * (values[u, v] >= sure)
         each = [_link(centres[[u, v]], boxes[[u, v]], length, bow) for bow in bows]
         others = np.delete(np.arange(len(names)), [u, v])
         crossed = [_crossed(line, centres[others], boxes[others]) for line, _ in each]
@@ -91,33 +103,8 @@ def _columns(
     return from_rows("parent child probability width alpha xs ys head_xs head_ys", rows)
 
 
-def pair_data(
-    edges: ArrayLike,
-    names: Sequence[str],
-    positions: ArrayLike,
-    /,
-    *,
-    threshold: float = 0.1,
-    sure: float = 0.95,
-) -> Columns:
-    """The columns of `network` with one line for each pair of variables, straight if possible.
-
-    The line is as wide as an edge in either direction is probable, which has to be at least
-    `threshold`; parent and child are those of the likelier direction. The arrow head is empty
-    unless that direction has a probability of at least `sure`.
-    """
-    values = square(edges, names, "edges")
-    either = np.minimum(1.0, values + values.T)
-    pairs = [(u, v) for u, v in np.argwhere(either >= threshold).tolist() if u < v]
-    pairs = [(u, v) if values[u, v] >= values[v, u] else (v, u) for u, v in pairs]
-    return _columns(pairs, either, values >= sure, names, positions, WIDEST_PAIR, PAIR_BOWS)
-
-
 def node_data(names: Sequence[str], positions: ArrayLike, /, size: Size | None = None) -> Columns:
-    """Columns of the source `nodes` of `network`: name, label, and the box: x, y, width, height.
-
-    Pixels from the lower left corner. A label has at most two lines.
-    """
+    """Columns of the source `nodes` of `network`: name, label, and the box in pixels."""
     centres, boxes = _pixels(positions, names, size)
     (x, y), (width, height) = centres.T.tolist(), (2 * boxes).T.tolist()
     said = {"name": list(names), "label": [_label(name) for name in names]}
@@ -156,11 +143,8 @@ def network(
     threshold : edges less probable than this are left out
     width, height : of the drawing, pixels; a height of `network_height` if 0
     """
-    values = square(edges, names, "edges")
     size = width, height or network_height(positions, width)
-    pairs = [(u, v) for u, v in np.argwhere(values >= threshold).tolist() if u != v]
-    heads = np.ones(values.shape, bool)
-    columns = _columns(pairs, values, heads, names, positions, WIDEST, (BOW,), size)
+    columns = link_data(edges, names, positions, threshold=threshold, size=size)
     picture = diagram(title=title, alt=alt, width=size[0], height=size[1])
     source = data_source(columns, name=name)
     look: dict[str, Any] = {"line_width": "width", "line_alpha": "alpha", "line_cap": "butt"}
@@ -263,10 +247,8 @@ def _link(centres: Floats, boxes: Floats, length: float, bow: float) -> tuple[Fl
 
 def _label(name: str) -> str:
     """The name on one line, or broken after the separator nearest its middle, cut if need be."""
-    if len(name) <= LONGEST_LINE:
-        return name
     breaks = [i + 1 for i, letter in enumerate(name) if letter in "-_ ." and 0 < i < len(name) - 1]
-    if not breaks:
+    if len(name) <= LONGEST_LINE or not breaks:
         return _cut(name)
     middle = min(breaks, key=lambda i: abs(2 * i - len(name)))
     return _cut(name[:middle]) + "\n" + _cut(name[middle:])

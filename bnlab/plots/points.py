@@ -82,8 +82,7 @@ def calibration(
         ends = np.array(_binomial_ends(count, mean, delta)) / count
         rows.append([mean, float(true[here].mean()), count, *ends.tolist()])
     picture = _beside(title, alt, "predicted probability", "share that came true")
-    columns = from_rows("predicted observed count low high", rows)
-    source = data_source(columns, name="calibration")
+    source = data_source(from_rows("predicted observed count low high", rows), name="calibration")
     look: dict[str, Any] = {"line_color": PALE, "line_width": 9}
     picture.segment("predicted", "low", "predicted", "high", source=source, **look)
     look = {"size": 9, "fill_color": CYCLE[0], "line_color": CYCLE[0]}
@@ -228,7 +227,7 @@ def distances(stops: Sequence[int], found: Mapping[str, ArrayLike], stop: int, /
     alt = "Total variation distance of the two posteriors as rows are added"
     sizes, y = [f"{size:,}" for size in stops], Axis("total variation distance", (-0.02, 0.4))
     picture = canvas(title, alt, Axis("rows", sizes), y, size=(300, 370))
-    data = {**wide("rows", stops, found), "rows": list(sizes)}
+    data = wide("rows", sizes, found)
     source = data_source(data, name="distances")
     items = lines(picture, source, dashes=("solid", "dashed"), width=3)
     marks = [(f"{stop:,}", data[label][list(stops).index(stop)], label) for label in found]

@@ -96,7 +96,7 @@ def time_curves(
         for (setting, both), marker in zip(settings.items(), MARKERS, strict=False):
             label = f"{method} {setting}".strip()
             looks[label], curves[label] = (colour, "solid", marker), both
-    checked(curves, "times", "x")
+    checked("times", "x", curves)
     every = np.concatenate([np.asarray(times, np.float64) for times, _ in curves.values()])
     low, high = float(every.min()), float(every.max())
     x = x._replace(ends=(low / 1.25, high * 1.25), log=True, ticks=round_numbers(low, high))
@@ -122,8 +122,7 @@ def growth(
     x, y : have ends, so that a moving point does not move them
     """
     points = points or {}
-    for drawn in (curves, points):
-        checked(drawn, "numbers of variables", "y")
+    checked("numbers of variables", "y", curves, points)
     picture = canvas(title, alt, x, y._replace(log=True), size=(420, 400))
     looks = {**cycled(curves), **cycled(points)}
     series(picture, curves, points, names=("curves", "points"), looks=looks)
@@ -168,8 +167,7 @@ def core_curves(
     label, *place = point
     drawn: Series = {curve: (cores, values) for curve, values in curves.items()}
     points: Series = {label: ([place[0]], [place[1]])}
-    for shown in (drawn, points):
-        checked(shown, "numbers of cores", "xy")
+    checked("numbers of cores", "xy", drawn, points)
     x = Axis("cores", (0.9, 1.1 * np.max(cores)), log=True, number="%g")
     picture = canvas(title, alt, x, y._replace(log=True, number="%g"), size=(460, 420))
     ideal, *others = [*curves] or [""]

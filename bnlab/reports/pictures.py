@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from bnlab import graphs, plots
 from bnlab.checks import Floats
 from bnlab.pages import Cell, render
-from bnlab.plots.drawing import Columns
 from bnlab.plots.looks import CYCLE, INK, RULE, WIDTH
-from bnlab.plots.network import LINE_HEIGHT, network_height, node_data, pair_data
+from bnlab.plots.network import LINE_HEIGHT, link_data, network_height, node_data
 from bnlab.reports.analysis import Analysis
 from bnlab.reports.answers import ranked
 from bnlab.reports.exports import CREDIBLE
@@ -56,9 +55,13 @@ def layout(analysis: Analysis, /, *, least: float = CREDIBLE) -> Layout:
 
 def drawn_from(analysis: Analysis, /) -> float:
     """The probability from which pairs are drawn: higher where too many would cross each other."""
-    edges = analysis.edges.probability
-    many = int((np.triu(edges + edges.T, 1) >= CREDIBLE).sum())
+    many = _linked(analysis.edges.probability, CREDIBLE)
     return CREDIBLE if many <= MOST_DRAWN else EVEN_ODDS
+
+
+def _linked(edges: Floats, least: float) -> int:
+    """How many pairs have at least this probability of an edge either way."""
+    return int((np.triu(edges + edges.T, 1) >= least).sum())
 
 
 def pairs_picture(analysis: Analysis, drawn: Layout, /, *, threshold: float = CREDIBLE) -> Markup:
@@ -66,14 +69,11 @@ def pairs_picture(analysis: Analysis, drawn: Layout, /, *, threshold: float = CR
     if analysis.plan.posterior is None:
         return best_picture(analysis, drawn)
     edges = analysis.edges.probability[np.ix_(drawn.shown, drawn.shown)]
-    links = pair_data(edges, drawn.names, drawn.places, threshold=threshold, sure=SURE)
-    return _drawing(
-        analysis,
-        drawn,
-        links,
-        f"Network of {len(drawn.names)} variables with {len(links['parent'])} links; the wider a "
-        f"line, the more probable the link. {_strongest(edges, drawn.names)}",
+    alt = (
+        f"Network of {len(drawn.names)} variables with {_linked(edges, threshold)} links; the "
+        f"wider a line, the more probable the link. {_strongest(edges, drawn.names)}"
     )
+    return _drawing(analysis, drawn, edges, threshold, alt)
 
 
 def best_picture(analysis: Analysis, drawn: Layout, /) -> Markup:
@@ -83,18 +83,14 @@ def best_picture(analysis: Analysis, drawn: Layout, /) -> Markup:
     either = EVEN if searched else np.clip(edges + edges.T, LEAST_DRAWN, 1.0)
     half = 0.5 * dag * (edges < SURE)  # of a line without a head, in either direction
     widths = either * (dag * (edges >= SURE) + half + half.T)
-    sure = 0.0 if searched else SURE
-    links = pair_data(widths, drawn.names, drawn.places, threshold=0.5 * LEAST_DRAWN, sure=sure)
-    return _drawing(
-        analysis,
-        drawn,
-        links,
-        f"Drawing of {analysis.best_is}: {int(dag.sum())} edges, listed in the table of parents",
-    )
+    alt = f"Drawing of {analysis.best_is}: {int(dag.sum())} edges, listed in the table of parents"
+    return _drawing(analysis, drawn, widths, 0.5 * LEAST_DRAWN, alt)
 
 
-def _drawing(analysis: Analysis, drawn: Layout, links: Columns, alt: str) -> Markup:
+def _drawing(analysis: Analysis, drawn: Layout, widths: Floats, least: float, alt: str) -> Markup:
     """Draw the variables as boxes and the links as lines, which tell something when pointed at."""
+    how: Any = {"threshold": least, "sure": SURE if analysis.plan.posterior else 0.0}
+    links = link_data(widths, drawn.names, drawn.places, joined=True, **how)
     index, edges = analysis.data.index, analysis.edges
     pairs = [(index(u), index(v)) for u, v in zip(links["parent"], links["child"], strict=True)]
     sure = edges.trusted & edges.trusted.T
