@@ -252,13 +252,13 @@ def test_kept_scores_and_subsets_are_made_again(data_dir):
 
 def test_areas_of_the_truth_its_reverse_and_its_class():
     truth = np.array([0, 1, 2])
-    assert study.areas([truth], truth).tolist() == [1, 1]
-    assert study.areas([[2, 4, 0]], truth)[1] == 0
+    assert study.areas([truth], truth, directed=True).tolist() == [1, 1]
+    assert study.areas([[2, 4, 0]], truth, directed=True)[1] == 0
     members = [dag for dag in graphs.all_dags(3) if graphs.markov_equivalent(dag, truth)]
     # Of three members each edge has two thirds or one third one way: (2 > 1, 1 > 0) by hand.
     believed = graphs.to_adjacency(np.array(members)).mean(axis=0)
     by_hand = bn.diagnostics.auc(believed, graphs.to_adjacency(truth))
-    assert study.areas(members, truth)[0] == by_hand < 1
+    assert study.areas(members, truth, directed=True)[0] == by_hand < 1
 
 
 def test_a_saved_data_set_is_found_again():

@@ -36,6 +36,8 @@ METHODS: Mapping[str, Method] = {
 _SIGNS = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon": ";", "bar": "|"}
 SAID: Mapping[str, list[str]] = packaged("templates/commands.toml")["options"]
 """Name -> what follows the option, what it is for, and what --no-NAME leaves, if there is that."""
+INSTEAD: Mapping[str, str] = packaged("templates/commands.toml")["instead"]
+"""Public names that serve as remedies -> the options that do the same."""
 _TYPED = {"missing_markers": "missing_marker", "required": "require", "forbidden": "forbid"}
 Options = Mapping[str, Mapping[str, Any]]  # name -> how argparse reads the option
 Value = TypeVar("Value")
@@ -250,17 +252,6 @@ def score(name: str, ess: float | None, /) -> Score:
     if ess is not None:
         raise Misuse(f"--ess is for bdeu; {name} has no equivalent sample size")
     return K2()
-
-
-INSTEAD = {
-    "Data.select": "--drop COLUMN",
-    "order_posterior": "--method exact-orders",
-    "sample_orders": "--method orders",
-    "sample_partitions": "--method partitions",
-    "CutPoints": "--discretize COLUMN=cuts:X,Y",
-    "EqualFrequency": "--discretize COLUMN=frequency:BINS",
-}
-"""Public names that serve as remedies: the options that do the same."""
 
 
 def as_option(setting: Named, /) -> str:

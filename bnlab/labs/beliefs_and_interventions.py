@@ -146,8 +146,7 @@ class Beliefs(View):
         for prior, m in product(PRIORS, stops):  # now, so that the controls answer at once
             believed(prior, m, self._case)
         super().__init__(
-            prior=choice("prior", list(PRIORS), EXPERT),
-            rows=size_slider("rows", stops, 200),
+            prior=choice("prior", list(PRIORS), EXPERT), rows=size_slider("rows", stops, 200)
         )
 
     def draw(self, prior: str, rows: int) -> Board:

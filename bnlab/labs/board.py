@@ -266,8 +266,7 @@ def stepper(slider: Any) -> widgets.Box:
 def side_by_side(*parts: widgets.Widget) -> widgets.Box:
     """Parts in a row that wraps in a narrow window."""
     return widgets.Box(
-        parts,
-        layout=widgets.Layout(display="flex", flex_flow="row wrap", grid_gap="4px 16px"),
+        parts, layout=widgets.Layout(display="flex", flex_flow="row wrap", grid_gap="4px 16px")
     )
 
 

@@ -222,8 +222,6 @@ class Loops(View):
         now = loop(LOOP_ROWS, steps, SHAPES[shape], MOVES[moves], LOOP_RUNS)
         gap, width = now.reverse - now.upward, np.diff(now.betas)
         worst = int(np.argmax(gap))
-        accepted = plots.acceptance_path(now.betas[:-1], now.acceptance)
-        accepted.xaxis.axis_label = "inverse temperature β"
         return {
             "ratios": (
                 plots.hysteresis(now.upward / width, now.reverse / width),
@@ -231,7 +229,7 @@ class Loops(View):
                 f"{PARTS} ({gap[worst]:.1f}), from β = {now.betas[worst]:.3g}.",
             ),
             "acceptance": (
-                accepted,
+                plots.acceptance_path(now.betas[:-1], now.acceptance),
                 f"Accepted: {now.acceptance[0]:.0%} in the first part, {now.acceptance[-1]:.0%} "
                 "in the last; a mark for each part.",
             ),

@@ -79,10 +79,6 @@ def scored(n: int, seed: int = SEED, *, progress: Progress | None = None) -> Map
     """Four scores of the 136 structures, nats; all but MAP with the alias term ln A.
 
     BIC counts the parameters of hidden nodes without children, as the thesis does.
-
-    Returns
-    -------
-    dict of score name to float64 (136,)
     """
     if (n, seed) not in _scored:
         data, names = rows(n, seed).values, tuple(SCORES.values())

@@ -242,11 +242,7 @@ def check_columns(names: tuple[str, ...], data: Data, /) -> None:
 
 
 def drawn_network(
-    dag: Ints,
-    described: Data,
-    parameter: Callable[[int], float],
-    rng: np.random.Generator,
-    /,
+    dag: Ints, described: Data, parameter: Callable[[int], float], rng: np.random.Generator, /
 ) -> BayesNet:
     """A network of described variables with Dirichlet rows; `parameter` of one of so many cells."""
     sizes, tables = described.arities.tolist(), []

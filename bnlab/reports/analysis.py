@@ -19,16 +19,7 @@ from bnlab.networks.bayesnet import mean_network
 from bnlab.predict import Effects, effects, log_density, plug_in_log_density, typed_row
 from bnlab.predict.interventions import Given, Setting, target_of
 from bnlab.priors import Prior, Uniform
-from bnlab.reports.answers import (
-    Answer,
-    Credible,
-    Task,
-    answer,
-    credible,
-    doubts,
-    evenly,
-    one_dag,
-)
+from bnlab.reports.answers import ANSWERS, Answer, Credible, Task, credible, doubts, evenly, one_dag
 from bnlab.reports.planning import Plan, choose_method
 from bnlab.results import Draws, Estimate, Record, Run
 from bnlab.running import Clock, Executor, Progress, report_progress, seed_of
@@ -204,7 +195,7 @@ def analyse(
     fill = partial(complete, data, cast(BDeu | K2, score), **model)
     part = partial(_part, progress)
     task = Task(partial(scored, data, score), fill, plan, rng, part, executor, checkpoint)
-    found = answer(task)
+    found = ANSWERS[plan.method](task)
     whole, filled = _whole(data, found.completions), found.completions
     table = task.table if filled is None else scored(whole, score)
     settings: dict[str, Any] = {"method": plan.method, "max_parents": plan.max_parents}

@@ -162,11 +162,6 @@ class Task:
         return sample_dags(posterior, draws=draws, rng=rng, progress=told, executor=executor)
 
 
-def answer(task: Task, /) -> Answer:
-    """Run the method of the plan; Stopped if it was asked to stop before there was anything."""
-    return _METHODS[task.plan.method](task)
-
-
 def _exact_dags(task: Task) -> Answer:
     best = map_dag(task.table, progress=task.part(0, 50, "the best DAG")).dags[0]
     posterior = dag_posterior(task.table, progress=task.part(50, 700, "the sum over DAGs"))
@@ -289,7 +284,7 @@ def _search(task: Task) -> Answer:
     )
 
 
-_METHODS: Mapping[Method, Callable[[Task], Answer]] = {
+ANSWERS: Mapping[Method, Callable[[Task], Answer]] = {
     "completions": _completed,
     "exact DAGs": _exact_dags,
     "exact orders": _exact_orders,
@@ -297,6 +292,7 @@ _METHODS: Mapping[Method, Callable[[Task], Answer]] = {
     "orders": _walk,
     "search": _search,
 }
+"""What runs each method; Stopped if it was asked to stop before there was anything."""
 
 
 def _unbiased(drawn: Draws, executor: Executor | None) -> tuple[Draws, tuple[str, ...]]:

@@ -7,8 +7,6 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from numpy.typing import NDArray
-
 from bnlab.files import write_text
 from bnlab.networks import formats
 from bnlab.records import Columns, ranked_pairs
@@ -23,8 +21,7 @@ _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 def _columns(analysis: Analysis) -> Columns:
     """The columns of the CSV file; of chains, rhat, ess and trusted too."""
     edges = analysis.edges
-    told: dict[str, NDArray[Any]]
-    told = {"probability": edges.probability, "low": edges.low, "high": edges.high}
+    told: dict[str, Any] = {"probability": edges.probability, "low": edges.low, "high": edges.high}
     if edges.rhat is not None and edges.ess is not None:
         told |= {"rhat": edges.rhat, "ess": edges.ess, "trusted": edges.trusted}
     return ranked_pairs(analysis.data.names, **told)

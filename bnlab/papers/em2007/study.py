@@ -189,15 +189,10 @@ def discover(number: int, /, *, draws: int, runs: int = CHILD_RUNS) -> Found:
     )
 
 
-def areas(dags: ArrayLike, truth: ArrayLike, weights: ArrayLike | None = None, /) -> Floats:
-    """Return areas for edges and for paths (2,), from DAGs (T, n) and their weights (T,)."""
-    edges, paths = edges_and_paths(dags, weights)
-    leads = graphs.to_adjacency(graphs.ancestors(truth))
-    return np.array([skeleton_auc(edges, truth), bn.diagnostics.auc(paths, leads)])
-
-
-def edges_and_paths(dags: ArrayLike, weights: ArrayLike | None = None, /) -> tuple[Floats, Floats]:
-    """Return probabilities of edges and of paths, (n, n) each, from weighted DAGs (T, n)."""
+def areas(
+    dags: ArrayLike, truth: ArrayLike, weights: ArrayLike | None = None, /, directed: bool = False
+) -> Floats:
+    """Return areas (2,) for edges, `directed` or not, and for paths, from weighted DAGs (T, n)."""
     masks = np.asarray(dags)
     given = np.ones(len(masks)) if weights is None else np.asarray(weights)
     shares = given / given.sum()
@@ -205,7 +200,9 @@ def edges_and_paths(dags: ArrayLike, weights: ArrayLike | None = None, /) -> tup
         np.tensordot(shares, graphs.to_adjacency(each), axes=1)
         for each in (masks, graphs.ancestors(masks))
     )
-    return edges, paths
+    true, leads = (graphs.to_adjacency(each) for each in (truth, graphs.ancestors(truth)))
+    of_edges = bn.diagnostics.auc(edges, true) if directed else skeleton_auc(edges, truth)
+    return np.array([of_edges, bn.diagnostics.auc(paths, leads)])
 
 
 def skeleton_auc(edges: Floats, truth: ArrayLike, /) -> float:

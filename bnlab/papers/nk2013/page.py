@@ -51,11 +51,7 @@ def figure_1(k: int, plan: study.Plan = study.LAB, sizes: tuple[int, ...] = SIZE
 
 
 def _growth(
-    found: Counts,
-    sizes: Sequence[int],
-    values: Mapping[str, Floats],
-    title: str,
-    y: Axis,
+    found: Counts, sizes: Sequence[int], values: Mapping[str, Floats], title: str, y: Axis
 ) -> Any:
     n = np.array(sizes, float)
     curves: Lines = {}

@@ -13,7 +13,7 @@ from bnlab import graphs
 from bnlab.checks import Bools, Floats, Ints
 from bnlab.linear_extensions import log_count
 from bnlab.papers.em2007.cases import child
-from bnlab.papers.em2007.study import PROTEINS, cell_network, edges_and_paths
+from bnlab.papers.em2007.study import PROTEINS, areas, cell_network
 from bnlab.papers.page import chain, normalised, random_dag, stored
 from bnlab.papers.stat521a.search import BDEU, MAX_PARENTS, stream
 
@@ -40,14 +40,7 @@ def discover(number: int, m: int, /) -> Floats:
         (everywhere.values[0], None),
         (everywhere.values[0], np.exp(fair - fair.max())),
     ]
-    return np.array([areas(dags, network.dag, weights) for dags, weights in sets])
-
-
-def areas(dags: ArrayLike, truth: ArrayLike, weights: ArrayLike | None = None, /) -> Floats:
-    """Return areas (2,), for directed edges and for paths, from weighted DAGs (T, n)."""
-    found, true = edges_and_paths(dags, weights), (truth, graphs.ancestors(truth))
-    pairs = zip(found, map(graphs.to_adjacency, true), strict=True)
-    return np.array([bn.diagnostics.auc(*pair) for pair in pairs])
+    return np.array([areas(dags, network.dag, weights, directed=True) for dags, weights in sets])
 
 
 def discovered() -> Floats:
