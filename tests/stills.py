@@ -27,7 +27,7 @@ from served import chromium
 
 from bnlab import graphs, plots
 from bnlab.plots.canvas import canvas, entries, legend, write as letter
-from bnlab.plots.looks import COLOURS, INK, PROBABILITY, Axis
+from bnlab.plots.looks import COLOURS, INK, Axis
 
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = ROOT / "notebooks"
@@ -330,21 +330,6 @@ def own_table(table):
     return table.widget
 
 
-@of("14_your_own_data", "soil, slugs", "gardens = ", slow=True)
-def own_hill(whole):
-    lines = whole.read_text(encoding="utf-8").splitlines()[1:]
-    water, growth = np.array([line.split(";")[3:5] for line in lines], np.float64).T
-    alt = "Growth of each plot over its water, with cuts"
-    hill = canvas("", alt, Axis("water (litres a day)"), Axis("growth (cm)"), size=(460, 300))
-    hill.scatter(water.tolist(), growth.tolist(), size=5, color=COLOURS[0], alpha=0.6)
-    for levels, dash in (2, "dashed"), (3, "dotted"):
-        shares = np.arange(1, levels) / levels
-        look = {"line_dash": dash, "color": INK, "line_width": 2}
-        hill.vspan(np.quantile(water, shares).tolist(), **look)
-        hill.hspan(np.quantile(growth, shares).tolist(), **look)
-    return [hill]
-
-
 @of("14_your_own_data")
 def own_set(lab):
     names = ("soil", "slugs", "water", "growth", "flowers", "bees")
@@ -359,8 +344,9 @@ def own_set(lab):
     return [plots.network(edges, names, places, title=t, **alike) for t, edges in titles.items()]
 
 
-@of("14_your_own_data", "soil, slugs", "big = ", slow=True)
-def own_soils(having, bloom, clay):
+@of("14_your_own_data", "soil, slugs", "def cut", "big = ", slow=True)
+def own_soils(big, CODES, slugs, bloom, clay):
+    having = {level: big[:, slugs] == code for level, code in CODES.items()}
     parts = [(here, here & clay, here & ~clay) for here in having.values()]
     shares = [[bloom[part].mean() for part in row] for row in parts]
     levels, (every, on_clay, on_sand) = list(having), map(list, zip(*shares, strict=True))
@@ -382,31 +368,58 @@ def own_soils(having, bloom, clay):
     return [picture]
 
 
-@of(
-    "14_your_own_data",
-    *("path = ", "my_settings = ", "soil, slugs", "cuts = ", "tiers = ", "ways = "),
-    slow=True,
-)
-def own_decisions(ways, lab):
-    told = {way: found.edges.probability for way, found in ways.items()}
-    at_column = next(iter(ways.values())).data.index
-    pairs = [*lab.TRUTH, ("soil", "growth")]
-    named = {f"{u}-{v}": (at_column(u), at_column(v)) for u, v in pairs}
-    alt = "Probability of each link: a row for each decision, a column for each link"
-    axes = Axis("", list(named)), Axis("", list(reversed(told)))
-    picture = canvas("", alt, *axes, size=(660, 300))
-    cells = [
-        (head, way, p[u, v] + p[v, u]) for way, p in told.items() for head, (u, v) in named.items()
-    ]
-    columns, rows, values = map(list, zip(*cells, strict=True))
-    shades = [PROBABILITY[min(255, round(255 * p))] for p in values]
-    picture.rect(columns, rows, 0.95, 0.95, fill_color=shades, line_color=None)
-    for dark, ink in (True, "#ffffff"), (False, INK):
-        shown = [cell for cell in cells if (cell[2] > 0.6) == dark]
-        xs, ys, ps = map(list, zip(*shown, strict=True))
-        letter(picture, xs, ys, [f"{p:.2f}" for p in ps], colour=ink)
-    picture.grid.grid_line_color = None
-    picture.xaxis.major_label_orientation = 0.7
+TRUE = {"line_color": INK, "line_dash": "dashed", "line_width": 2}  # of the line at the true 0.64
+TREATED = ("soil, slugs", "def cut", "EXTRA = ", "def fill", "def treated", "rng, told")
+ASKED = ("path = ", *TREATED[:3], "def ask", "tiers = ")
+
+
+@of("14_your_own_data", *TREATED, slow=True)
+def own_missing(told):
+    rows = {key: found for key, found in told.items() if key[0] or key[1] == "average"}
+    labels = [f"{why}: {way}" if why else "none missing" for why, way in rows]
+    alt = "Answers of forty gardens: a row for each reason and treatment, a line at the truth"
+    axes = Axis("share that flowers without slugs", (0.3, 1)), Axis("", labels[::-1])
+    picture = canvas("", alt, *axes, size=(620, 340))
+    picture.vspan([0.64], **TRUE)
+    colours = dict(zip(("left out", "level", "average"), (*COLOURS[:2], INK), strict=True))
+    for (_, way), label, found in zip(rows, labels, rows.values(), strict=True):
+        means = [mean for mean, _, _ in found]
+        colour = colours[way]
+        picture.scatter(means, [label] * len(means), size=8, alpha=0.3, color=colour)
+        look = {"size": 17, "marker": "diamond", "fill_color": colour, "line_color": "#ffffff"}
+        picture.scatter([np.mean(means)], [label], **look)
+    return [picture]
+
+
+@of("14_your_own_data", *ASKED, slow=True)
+def own_humps(ways):
+    out, bins = [], np.linspace(0.25, 0.85, 31)
+    for title, way in ("Without tiers", "no tiers"), ("With tiers", "ours"):
+        counts = np.histogram(ways[way][0], bins)[0].tolist()
+        alt = f"Histogram of the answers of 1,000 DAGs and filled tables. {title}"
+        axes = Axis("share that flowers without slugs"), Axis("draws", (0, 210))
+        picture = canvas(title, alt, *axes, size=(380, 260))
+        picture.quad(bins[:-1].tolist(), bins[1:].tolist(), counts, 0, color=COLOURS[0])
+        for at_share, said, align in (0.42, "seen: 0.43 ", "right"), (0.65, " true: 0.64", "left"):
+            letter(picture, [at_share], [195], [said], align=align)
+        picture.vspan([0.43, 0.64], **TRUE)
+        out.append(picture)
+    return out
+
+
+@of("14_your_own_data", *ASKED, "def sum_all", 'ways["5 levels"]', slow=True)
+def own_decisions(ways):
+    answers = {way: found[0] for way, found in ways.items()}
+    means = [each.mean() for each in answers.values()]
+    low, high = ([np.quantile(each, q) for each in answers.values()] for q in (0.025, 0.975))
+    alt = (
+        "The interval of the answer for each decision, a line at the truth and one at today's share"
+    )
+    axes = Axis("share that flowers without slugs", (0.3, 0.95)), Axis("", list(answers)[::-1])
+    picture = canvas("", alt, *axes, size=(620, 320))
+    picture.vspan([0.64], **TRUE)
+    picture.segment(low, list(answers), high, list(answers), line_width=4, color=COLOURS[0])
+    picture.scatter(means, list(answers), size=11, color=COLOURS[0])
     return [picture]
 
 

@@ -2,7 +2,7 @@
 
 import csv
 from datetime import UTC, datetime
-from itertools import combinations, product
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ import bnlab as bn
 from bnlab.labs import your_own_data as lab
 from bnlab.labs.board import FADED
 from bnlab.labs.your_own_data.view import edges_html
-from bnlab.reports import Credible, analyse, read_table
+from bnlab.reports import Credible, read_table
 from bnlab.reports.analysis import completed
 
 
@@ -36,31 +36,27 @@ def test_the_garden_is_untidy_and_the_same_each_time(garden: Path, tmp_path: Pat
     assert rows[0] == ["plot", "soil", "slugs", "water", "growth", "flowers", "bees"]
     assert len(rows) == 241
     cells = [cell for row in rows for cell in row]
-    assert cells.count("?") == 3
-    assert {row[5] for row in rows if row[4] == ""} == {"no"}  # measured where it flowers
-    assert 60 < sum(row[4] == "" for row in rows) < 90
-    assert cells.count("") == 3 + sum(row[4] == "" for row in rows)
+    assert {row[5] for row in rows if row[1] == "?"} == {"no"}  # noted where it flowers
+    assert 60 < cells.count("?") == sum(row[1] == "?" for row in rows) < 90
+    assert [sum(row[k] == "" for row in rows) for k in (3, 4)] == [3, 3] and cells.count("") == 6
     text = garden.read_text(encoding="utf-8")
     assert lab.write_garden(tmp_path).read_text(encoding="utf-8") == text
     assert lab.write_garden(tmp_path, seed=1).read_text(encoding="utf-8") != text
 
 
-def test_growth_is_missing_for_the_reason_that_is_asked_for(tmp_path: Path) -> None:
-    def columns(**asked: Any) -> tuple[list[float], list[str], np.ndarray]:
+def test_soil_is_missing_for_the_reason_that_is_asked_for(tmp_path: Path) -> None:
+    def columns(**asked: Any) -> tuple[np.ndarray, np.ndarray]:
         text = lab.write_garden(tmp_path, rows=2000, **asked).read_text(encoding="utf-8")
-        rows = [line.split(";") for line in text.splitlines()[1:]]
-        return *([row[i] for row in rows] for i in (4, 5)), np.array([row[4] == "" for row in rows])
+        return tuple(
+            np.array([line.split(";")[k] for line in text.splitlines()[1:]]) for k in (1, 5)
+        )
 
-    whole, flowers, none = columns(gaps=None)
-    growth = np.array(list(map(float, whole)))
-    assert not none.any()
-    gone = columns(gaps="smallest")[2]
-    assert growth[gone].max() <= growth[~gone].min()
-    gone = columns(gaps="chance")[2]
-    assert abs(gone.mean() - 1 / 3) < 0.05
-    assert abs(growth[gone].mean() - growth.mean()) < 0.3
-    gone = columns()[2]
-    assert {flower for flower, lost in zip(flowers, gone, strict=True) if lost} == {"no"}
+    soil, flowers = columns(gaps=None)
+    assert set(soil) == {"clay", "sand"}
+    for why, some in ("chance", soil != ""), ("clay", soil == "clay"), ("flowers", flowers == "no"):
+        gone = columns(gaps=why)[0] == "?"
+        assert not gone[~some].any()
+        assert abs(gone[some].mean() - (1 / 3 if why == "chance" else 0.6)) < 0.05
 
 
 def test_to_set_the_slugs_is_not_to_see_them(tmp_path: Path) -> None:
@@ -244,40 +240,6 @@ def test_intervals_of_chains_are_listed_with_what_they_are_worth() -> None:
     near = Credible(half, 0 * half, 2 * half, "asymptotic", 0.95, far / 1.3, 1200 * half)
     said = edges_html(near, ("rain", "wet"), 0.1)
     assert "interval (asymptotic)" in said and "0.000 to 1.000</td>" in said
-
-
-@pytest.mark.slow
-def test_ways_of_reading_are_told_side_by_side(
-    garden: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """What stays is named, what does not has a row; a question need not be asked."""
-    asked: Any = {"do": {"slugs": "none"}, "on": "flowers", "seconds": 8}
-    found = {}
-    for way, rule in ("thirds", bn.EqualFrequency(3)), ("halves", bn.EqualFrequency(2)):
-        data = read_table(garden, discretize=rule, missing="drop").data
-        found[way] = analyse(data, **asked, rng=np.random.default_rng(1))
-    kept = read_table(garden, missing="keep").data
-    found["kept"] = analyse(kept, seconds=8, rng=np.random.default_rng(1))
-    lab.compare(found)
-    said = capsys.readouterr().out
-    effect, share = found["thirds"].what_if[0], np.mean(found["thirds"].data.values[:, 4])
-    interval = f"{effect.low[1]:.2f} to {effect.high[1]:.2f}"
-    answer = f"yes: {effect.mean[1]:.2f}"
-    for part in ("thirds", answer, interval, f"yes: {share:.2f}", "exact DAGs"):
-        assert part in said
-    rows = {line.split()[0]: line.split()[1:] for line in said.splitlines()}
-    every = said.split("Above 0.9 in every way: ")[1].splitlines()[0].split()
-    for u, v in combinations(range(6), 2):
-        edges = [one.edges.probability for one in found.values()]
-        p, name = [float(each[u, v] + each[v, u]) for each in edges], f"{NAMES[u]}-{NAMES[v]}"
-        assert (name in every) == (min(p) > 0.9)
-        if min(p) <= 0.9 < max(p):
-            assert rows[name] == [f"{one:.2f}" for one in p]
-        else:
-            assert name not in rows
-    for way, one in found.items():
-        assert all(f"{way}: {warning}" in said for warning in one.warnings)
-    assert found["kept"].warnings
 
 
 def test_what_the_reader_asks_for_can_be_said(tmp_path: Path) -> None:

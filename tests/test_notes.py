@@ -181,27 +181,13 @@ def structure_search():
     yield f"Proteins → M. Work, {p.min():.2f}"
 
 
-def your_own_data(tmp_path):
-    from bnlab.labs import your_own_data as lab
-    from bnlab.reports import read_table
-
-    cuts = {"water": bn.CutPoints([3.6, 6.5]), "growth": bn.CutPoints([11.2, 14.6])}
-    cuts["bees"] = bn.CutPoints([9, 36])
-    data = read_table(lab.write_garden(tmp_path), discretize=cuts, missing="level").data
-    early = [("slugs", "soil"), ("flowers", "soil"), ("flowers", "slugs")]  # what the tiers forbid
-    scores = bn.score_families(data, bn.BDeu(1.0), max_parents=data.n - 1, forbidden=early)
-    edges = bn.dag_posterior(scores).edges
-    yield f"slugs → flowers, probability {edges[data.index('slugs'), data.index('flowers')]:.2f}"
-
-
 LABS = {
     path.stem[3:]: path for path in sorted(NOTES.glob("[0-9]*.md")) if path.stem[3:] in globals()
 }
 
 
 @pytest.mark.parametrize("name", LABS)
-def test_numbers_off_the_widgets_are_those_that_the_notes_say(name, tmp_path):
-    needs = {"your_own_data": (tmp_path,)}.get(name, ())
-    said, text = list(globals()[name](*needs)), LABS[name].read_text(encoding="utf-8")
+def test_numbers_off_the_widgets_are_those_that_the_notes_say(name):
+    said, text = list(globals()[name]()), LABS[name].read_text(encoding="utf-8")
     assert said
     assert [each for each in said if each not in text] == []

@@ -11,5 +11,4 @@ from bnlab.labs.your_own_data.view import (
     check_cuts,
     check_setting,
     check_survivors,
-    compare,
 )

@@ -54,9 +54,9 @@ EARLIER = "What follows is the analysis of the table before."
 
 _HEADER = ("plot", "soil", "slugs", "water", "growth", "flowers", "bees")
 _SLUGS = ("none", "few", "many")
-_GAPS = 3  # missing cells of soil, and of water
+_GAPS = 3  # missing cells of water, and of growth
 _BEST_WATER = (3.5, 6.5)  # litres: less or more is bad for growth
-Gaps = Literal["flowers", "chance", "smallest"]
+Gaps = Literal["flowers", "chance", "clay"]
 
 
 class Table:
@@ -281,9 +281,9 @@ def write_garden(
 
     Parameters
     ----------
-    gaps : why the growth of about every third plot is missing: plots that do not flower are
-        measured less often, by chance, or the smallest third is not measured. Six other cells are
-        missing as well; with None none at all
+    gaps : why the soil of about every third plot is missing: nobody looks where nothing flowers, it
+        happens by chance, or clay is not noted. Six other cells are missing as well; with None none
+        at all
     slugs : what the slugs of every plot are set to, if somebody sets them
     """
     rng = np.random.default_rng(seed)
@@ -312,13 +312,13 @@ def write_garden(
         lost = {
             "flowers": ~flowers & (chance < 0.6),
             "chance": chance < 1 / 3,
-            "smallest": growth < np.quantile(growth, 1 / 3),
+            "clay": clay & (chance < 0.6),
         }[gaps]
         some = [rng.choice(rows, _GAPS, replace=False) for _ in range(2)]
         for column, marker, gone in (
-            (1, "?", some[0]),
-            (3, "", some[1]),
-            (4, "", np.flatnonzero(lost)),
+            (1, "?", np.flatnonzero(lost)),
+            (3, "", some[0]),
+            (4, "", some[1]),
         ):
             for row in gone:
                 cells[column][row] = marker

@@ -1,8 +1,8 @@
-"""What an analysis says: its credible edges; several side by side; the checks."""
+"""What an analysis says: its credible edges; the checks."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache, partial
-from itertools import chain, combinations, product
+from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -12,7 +12,7 @@ import numpy as np
 
 import bnlab as bn
 from bnlab.checks import Floats
-from bnlab.labs.board import Told, exercise, show, side_by_side, size_slider
+from bnlab.labs.board import Told, exercise, side_by_side, size_slider
 from bnlab.labs.view import Board, View
 from bnlab.labs.your_own_data.study import (
     CHANGED,
@@ -22,13 +22,11 @@ from bnlab.labs.your_own_data.study import (
     write_garden,
 )
 from bnlab.reports import Analysis, Credible, read_table
-from bnlab.reports.assumptions import shares
 from bnlab.reports.page import files
 from bnlab.reports.pictures import layout, network_picture
 
 THRESHOLDS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 MOST_LISTED = 12
-SURE = 0.9  # of a link
 
 
 class Network(View):
@@ -115,51 +113,38 @@ def _interval(credible: Credible, u: int, v: int) -> str:
     return f"{told} ({few}: not to be trusted, run longer)"
 
 
-def compare(ways: Mapping[str, Analysis], /) -> None:
-    """Print side by side what analyses of one table say that was read or scored in several ways.
-
-    A column for each: R-hat of its chains, or its method; the last level of what is asked about, if
-    the variables of the (first) question are set, with its interval, and its share of all rows; and
-    the links that are above 0.9 in some ways only. Then those above 0.9 in every way, and what each
-    analysis warns of.
-    """
-    each = [_joined(found) for found in ways.values()]
-    links = {name: [p.get(name, 0.0) for p in each] for name in chain(*each)}
-    rows = zip(
-        ("R-hat", "if set", "interval", "in all rows"), *map(_told, ways.values()), strict=True
-    )
-    apart = [(name, *p) for name, p in links.items() if min(p) <= SURE < max(p)]
-    show(["way", *ways], [*rows, *apart])
-    print(f"Above {SURE} in every way:", *(name for name, p in links.items() if min(p) > SURE))
-    for way, found in ways.items():
-        for warning in found.warnings:
-            print(f"{way}: {warning}")
-
-
-def _told(found: Analysis) -> tuple[str, str, str, str]:
-    """R-hat, the answer to the first question with its interval, and the share of all rows."""
-    rhat = found.diagnostics.get("rhat")
-    told = found.plan.method if rhat is None else f"{rhat:.3f}"
-    if not found.what_if:
-        return told, "", "", ""
-    one, share = found.what_if[0], shares(found.what_if[0], found.data)[-1]
-    level, interval = one.levels[-1], f"{one.low[-1]:.2f} to {one.high[-1]:.2f}"
-    return told, f"{level}: {one.mean[-1]:.2f}", interval, f"{level}: {share:.2f}"
-
-
-def _joined(found: Analysis) -> dict[str, float]:
-    """The probability that two variables are linked, by their names."""
-    p, names = found.edges.probability, found.data.names
-    pairs = combinations(range(len(names)), 2)
-    return {f"{names[u]}-{names[v]}": float(p[u, v] + p[v, u]) for u, v in pairs}
-
-
 _CELL = "text-align:left;padding:1px 12px 1px 0;font-weight:normal;line-height:1.35"
+
+
+@exercise(properties=5)
+def check_setting(function: Callable[..., Any]) -> Told:
+    """Exercise 1: `function(data, dag, x, code, y)` is the shares of y's levels if x is set."""
+    rng = np.random.default_rng(2)
+    cause = rng.integers(0, 3, 4000)
+    x = (rng.random(4000) < [0.2, 0.5, 0.8] @ (cause == np.arange(3)[:, None])).astype(np.int64)
+    y = (rng.random(4000) < 0.1 + 0.3 * cause - 0.1 * x).astype(np.int64)
+    data = bn.Data.from_arrays(np.column_stack([cause, x, y]))
+    seen = np.array([np.bincount(y[x == code], minlength=2) / (x == code).sum() for code in (0, 1)])
+
+    def shares(*parents: int, code: int = 1, y: int = 2) -> Floats:
+        dag = [0, sum(1 << u for u in parents), 0]
+        return np.asarray(function(data, dag, 1, code, y), np.float64)
+
+    yield "return a share for each level of y, and 1 in all"
+    yield shares(0).shape == (2,) and np.isclose(shares(0, code=0).sum(), 1)
+    yield "if x has no parents, setting is seeing"
+    yield np.allclose([shares(code=0), shares()], seen)
+    yield "with a common cause, 0.3 of the rows have level 1 if x is set to 1"
+    yield abs(shares(0)[1] - 0.3) < 0.03
+    yield "and 0.4 if it is set to 0"
+    yield abs(shares(0, code=0)[1] - 0.4) < 0.03
+    yield "a parent of x does not move when x is set"
+    yield np.allclose(shares(0, y=0), np.bincount(cause) / 4000)
 
 
 @exercise(properties=6)
 def check_survivors(function: Callable[..., Any]) -> Told:
-    """Exercise 1: `function(path, bins, sizes, sure)` is the pairs linked for all cuts and ess."""
+    """Exercise 2: `function(path, bins, sizes, sure)` is the pairs linked for all cuts and ess."""
     few, many, small, large = (3,), (2, 3, 5), (1.0,), (30.0, 1.0, 0.1)
 
     def pairs(bins: Sequence[int], sizes: Sequence[float], sure: float) -> list[frozenset[str]]:
@@ -194,32 +179,6 @@ def check_survivors(function: Callable[..., Any]) -> Told:
         yield right(few, large, 0.5) and right(many, large, 0.01)
         yield "with sure = 0 all 15 pairs survive"
         yield len(pairs(many, large, 0.0)) == 15
-
-
-@exercise(properties=5)
-def check_setting(function: Callable[..., Any]) -> Told:
-    """Exercise 2: `function(data, dag, x, code, y)` is the shares of y's levels if x is set."""
-    rng = np.random.default_rng(2)
-    cause = rng.integers(0, 3, 4000)
-    x = (rng.random(4000) < [0.2, 0.5, 0.8] @ (cause == np.arange(3)[:, None])).astype(np.int64)
-    y = (rng.random(4000) < 0.1 + 0.3 * cause - 0.1 * x).astype(np.int64)
-    data = bn.Data.from_arrays(np.column_stack([cause, x, y]))
-    seen = np.array([np.bincount(y[x == code], minlength=2) / (x == code).sum() for code in (0, 1)])
-
-    def shares(*parents: int, code: int = 1, y: int = 2) -> Floats:
-        dag = [0, sum(1 << u for u in parents), 0]
-        return np.asarray(function(data, dag, 1, code, y), np.float64)
-
-    yield "return a share for each level of y, and 1 in all"
-    yield shares(0).shape == (2,) and np.isclose(shares(0, code=0).sum(), 1)
-    yield "if x has no parents, setting is seeing"
-    yield np.allclose([shares(code=0), shares()], seen)
-    yield "with a common cause, 0.3 of the rows have level 1 if x is set to 1"
-    yield abs(shares(0)[1] - 0.3) < 0.03
-    yield "and 0.4 if it is set to 0"
-    yield abs(shares(0, code=0)[1] - 0.4) < 0.03
-    yield "a parent of x does not move when x is set"
-    yield np.allclose(shares(0, y=0), np.bincount(cause) / 4000)
 
 
 @exercise(properties=5)
