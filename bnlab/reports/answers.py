@@ -252,12 +252,8 @@ def _completed(task: Task) -> Answer:
     margin = np.where(np.isfinite(found.stderr), Z * found.stderr, 1.0)
     low, high = np.clip([found.edges - margin, found.edges + margin], 0, 1)
     np.fill_diagonal(high, 0.0)
-    shape = found.edges.shape
-    edges = Credible(
-        *(found.edges, low, high, "asymptotic", 0.95),
-        rhat=np.full(shape, found.rhat),
-        ess=np.full(shape, found.ess),
-    )
+    rhat_of_all, ess_of_all = (np.full_like(low, worst) for worst in (found.rhat, found.ess))
+    edges = Credible(found.edges, low, high, "asymptotic", 0.95, rhat_of_all, ess_of_all)
     return Answer(
         best,
         best_is,
