@@ -1,5 +1,6 @@
 """Walks on ordered partitions: weights, proposals, invariance, draws, chains for users."""
 
+import dataclasses
 import itertools
 import math
 from collections import Counter, defaultdict
@@ -295,12 +296,13 @@ def test_one_step_transitions_are_those_of_the_exact_matrix(kind):
     table = small_table(n=3, m=12)
     states, matrix, _ = transition_matrix(oracles.families_of(table), 3, kind)
     only = (np.arange(4) >= KINDS.index(kind)).astype(float)
-    walker, rng, each = PartitionWalker.of(table), np.random.default_rng(4), 4000
+    walker = dataclasses.replace(PartitionWalker.of(table), shares=only)
+    rng, each = np.random.default_rng(4), 4000
     for i, state in enumerate(states):
         counts = Counter()
         for _ in range(each):
             layers = masks(state)
-            walker.walk(layers, 1, 0, 1, rng, only)
+            walker.walk(layers, 1, 0, 1, rng)
             counts[layers.tobytes()] += 1
         for j, other in enumerate(states):
             p = min(1.0, matrix[i, j])
@@ -309,13 +311,15 @@ def test_one_step_transitions_are_those_of_the_exact_matrix(kind):
         assert not counts
 
 
-@pytest.mark.parametrize(("n", "draws"), [(2, 20_000), (3, 40_000), (4, 80_000)])
-def test_frequencies_of_all_partitions_and_dags_pass_a_chi_square_test(n, draws):
+@pytest.mark.parametrize(
+    ("n", "draws", "reversals"),
+    [(2, 20_000, 0.1), (3, 40_000, 0.1), (3, 40_000, 0.0), (3, 40_000, 0.5), (4, 80_000, 0.1)],
+)
+def test_frequencies_of_all_partitions_and_dags_pass_a_chi_square_test(n, draws, reversals):
     table = small_table(n=n, k=n - 1, m=12, arity=3)
     _, posterior = oracles.structure_modular_over_dags(oracles.families_of(table))
-    found = bn.sample_partitions(
-        table, draws=draws, chains=1, burn_in=100, thin=30, rng=np.random.default_rng(5)
-    )
+    how = {"draws": draws, "chains": 1, "burn_in": 100, "thin": 30, "reversals": reversals}
+    found = bn.sample_partitions(table, rng=np.random.default_rng(5), **how)
     dags = Counter(map(tuple, found.values[0].tolist()))
     counts = np.array([dags[dag] for dag in posterior])
     assert counts.sum() == draws

@@ -61,11 +61,6 @@ class Stuck(View):
         self._runs = runs
         self._errors = {key: _errors(run, exact[key[0]]) for key, run in runs.items()}
         self._bands = {name: _band(each) for name, each in exact.items()}
-        late = {key: run.log_target[:, run.values.shape[1] // 2 :] for key, run in runs.items()}
-        self._lowest = {
-            name: min(float(each.min()) for (data, _), each in late.items() if data == name)
-            for name in exact
-        }
         self._walks = list(dict.fromkeys(walk for _, walk in runs))
         super().__init__(data=choice("data", list(exact)), walk=choice("walk", self._walks))
 
@@ -74,18 +69,18 @@ class Stuck(View):
         draws, found = self._runs[data, walk], self._errors[data, walk]
         low, high = self._bands[data]
         made, chains = draws.values.shape[1], len(found)
+        late = draws.log_target[:, made // 2 :]
         shown = np.argsort(found)[np.linspace(0, chains - 1, len(SHOWN)).astype(int)]
         trace = plots.traces(
             np.arange(1.0, made + 1),
             dict(zip(SHOWN, draws.log_target[shown], strict=True)),
             band=(low, high),
             x=plots.Axis("DAGs kept"),
-            y=plots.Axis("ln p̃ (nats)", (min(low, self._lowest[data]) - 8, high + 8)),
+            y=plots.Axis("ln p̃ (nats)", (min(low, float(late.min())) - 8, high + 8)),
             name="stuck",
             title="Four of the walks, from the least SAD to the most",
             alt="ln p̃ of the DAGs of four chains, with the range of exact draws shaded",
         )
-        rhat = bn.diagnostics.rhat(draws.log_target[:, made // 2 :])
         return {
             "errors": (
                 plots.chain_errors(
@@ -102,7 +97,7 @@ class Stuck(View):
             "trace": (
                 trace,
                 "Shaded: 95 % of exact draws. R-hat of ln p̃ of all chains, second halves: "
-                f"{rhat:.2f}.",
+                f"{bn.diagnostics.rhat(late):.2f}.",
             ),
         }
 

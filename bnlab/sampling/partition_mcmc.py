@@ -3,13 +3,13 @@
 import math
 import os
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bnlab.checkpoints import Kept, alike, dags_of, nats
-from bnlab.checks import Floats, Ints, checked
+from bnlab.checks import Floats, Ints, Range, checked
 from bnlab.kernels import partition_walks
 from bnlab.results import Draws
 from bnlab.running import Executor, Progress
@@ -20,7 +20,8 @@ from bnlab.scores.table import log_phi_within
 
 METHOD = "partition MCMC"
 KINDS = ("split_or_join", "swap", "adjacent", "relocate", "reverse")
-SHARES = np.array([0.225, 0.45, 0.675, 0.9])  # cumulative, of all kinds but the last
+EQUALLY = np.array([0.25, 0.5, 0.75, 1.0])  # cumulative, of all kinds but the last
+REVERSALS = 0.1  # share of the last
 BLOCK_TERMS = 40_000_000  # family weights read in about 100 ms
 
 
@@ -34,6 +35,7 @@ def sample_partitions(
     chains: int | None = None,
     burn_in: int | None = None,
     thin: int | None = None,
+    reversals: Annotated[float, Range(0, 1, "[)")] = REVERSALS,
     checkpoint: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
     executor: Executor | None = None,
@@ -47,9 +49,9 @@ def sample_partitions(
     factor times likelihood.
 
     A move splits a layer or joins two; swaps two nodes of any two layers, or of adjacent ones; or
-    puts one node into another or a new layer: these four equally often. Every tenth move, on
-    average, draws a DAG of the partition instead, and reverses one of its edges, with new parents
-    for both ends [GrzegorczykHusmeier2008].
+    puts one node into another or a new layer: these four equally often. A share of the moves
+    draws a DAG of the partition instead, and reverses one of its edges, with new parents for both
+    ends [GrzegorczykHusmeier2008].
 
     Parameters
     ----------
@@ -57,6 +59,7 @@ def sample_partitions(
     draws : number of DAGs of each chain, at least 1
     chains : number of chains, each from the partition of a good DAG of its own random order, with
         its own random stream; 4 by default
+    reversals : share of the moves that reverse an edge, at least 0 and below 1
     rng, burn_in, thin, checkpoint, progress, executor : as in `sample_orders`
 
     Returns
@@ -86,11 +89,11 @@ def sample_partitions(
     plan = ChainSettings.of(draws, burn_in, thin, chains, table.n)
     walking = partition_walker_bytes(table.n, table.max_parents)
     plan.require(walking, (table.n, 2), checkpoint, table.n, "draws: walking on partitions")
-    run = Chains(METHOD, plan, rng, executor, max_parents=table.max_parents)
+    run = Chains(METHOD, plan, rng, executor, max_parents=table.max_parents, reversals=reversals)
     starts = [partition_of(first_dag(table, child)) for child in run.rngs]
     layout, target = _layout(table), {"table": table}
     dags, log_target, log_weights, tally = run.walk(
-        lambda: PartitionWalker.of(table), starts, layout, target, checkpoint, progress
+        lambda: PartitionWalker.of(table, reversals), starts, layout, target, checkpoint, progress
     )
     stats = {f"acceptance_{kind}": acceptance(tally[:, i]) for i, kind in enumerate(KINDS)}
     traces = {"log_partition": log_weights}
@@ -99,33 +102,28 @@ def sample_partitions(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PartitionWalker:
-    """The families of walks on orders, those of each node by weight; pickled as those walks are."""
+    """The families of walks on orders, by weight, too, and cumulative shares of kinds of moves."""
 
     orders: OrderWalker
     source: partition_walks.Families
+    shares: Floats
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _ranked, (self.orders,)
+        return _ranked, (self.orders, self.shares)
 
     @classmethod
-    def of(cls, table: ScoreTable, /) -> "PartitionWalker":
+    def of(cls, table: ScoreTable, /, reversals: float = REVERSALS) -> "PartitionWalker":
         """Lay out a table, as in `kernels.partition_walks.score`."""
-        return _ranked(OrderWalker.of(table, dense=False))
+        return _ranked(OrderWalker.of(table, dense=False), EQUALLY * (1 - reversals))
 
     def walk(
-        self,
-        state: Ints,
-        lead: int,
-        records: int,
-        thin: int,
-        rng: np.random.Generator,
-        shares: Floats = SHARES,
+        self, state: Ints, lead: int, records: int, thin: int, rng: np.random.Generator
     ) -> tuple[NDArray[Any], ...]:
         """Dags (T, n), ln of their targets and of their partitions' weights (T,), tally (5, 2)."""
         record = blank(records, self.orders.n, 2, len(KINDS), 2)
         here, fresh = (_partition(layers) for layers in (state, state.copy()))
         lists = np.zeros((5, state.size + 4), np.uint64)
-        plan = lead, thin, shares
+        plan = lead, thin, self.shares
         partition_walks.walk(here, fresh, lists, self.source, plan, rng, record)
         return record
 
@@ -146,11 +144,11 @@ def block_moves(n: int, max_parents: int, /) -> int:
     return max(1, int(BLOCK_TERMS / (a_node * (1 + n / 3))))
 
 
-def _ranked(orders: OrderWalker) -> PartitionWalker:
+def _ranked(orders: OrderWalker, shares: Floats) -> PartitionWalker:
     *laid_out, log_phi, parents = orders.source
     ranking = np.argsort(-orders.log_phi, axis=1, kind="stable")
     by_weight = (np.take_along_axis(a, ranking, axis=1) for a in (log_phi, parents))
-    return PartitionWalker(orders, partition_walks.Families(*laid_out, *by_weight))
+    return PartitionWalker(orders, partition_walks.Families(*laid_out, *by_weight), shares)
 
 
 def partition_walker_bytes(n: int, max_parents: int, /) -> int:
