@@ -13,6 +13,7 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
+from operator import methodcaller
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -210,8 +211,8 @@ def fingerprint(*arrays: NDArray[Any]) -> str:
 
 def generator_states(rngs: Sequence[np.random.Generator], /) -> NDArray[np.uint8]:
     """The states of generators as bytes, of any bit generator of NumPy."""
-    states = [rng.bit_generator.state for rng in rngs]
-    return np.frombuffer(json.dumps(states, default=_plain).encode(), np.uint8)
+    states = [rng.bit_generator.state for rng in rngs]  # some hold arrays, or NumPy integers
+    return np.frombuffer(json.dumps(states, default=methodcaller("tolist")).encode(), np.uint8)
 
 
 def restore_generators(rngs: Sequence[np.random.Generator], states: NDArray[np.uint8], /) -> None:
@@ -223,8 +224,3 @@ def restore_generators(rngs: Sequence[np.random.Generator], states: NDArray[np.u
 def _digest(part: Any) -> str:
     """What stands for an array, a table or scores in an identity."""
     return fingerprint(part) if isinstance(part, np.ndarray) else str(part.fingerprint)
-
-
-def _plain(value: Any) -> Any:
-    """What JSON does not know: the arrays and NumPy integers in some states."""
-    return value.tolist()

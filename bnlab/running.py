@@ -80,11 +80,11 @@ def seed_of(rng: np.random.Generator, /) -> str:
     return f"{rng.bit_generator.state}, {rng.bit_generator.seed_seq}"
 
 
-def spawn(rng: np.random.Generator, count: int, /) -> list[np.random.Generator]:
-    """Return independent generators for so many runs, or refuse more than memory holds."""
-    memory.require(
-        count * GENERATOR_BYTES, task=f"{count:,} runs or restarts", remedy="make fewer at a time"
-    )
+def spawn(rng: np.random.Generator, count: int, each: int = 0, /) -> list[np.random.Generator]:
+    """Return independent generators for so many runs, `each` of which takes as many bytes more."""
+    remedy = "make fewer at a time" + ", or take fewer particles" * (each > 0)
+    needed = count * (GENERATOR_BYTES + each)
+    memory.require(needed, task=f"{count:,} runs or restarts", remedy=remedy)
     return rng.spawn(count)
 
 

@@ -241,7 +241,7 @@ def processes():
 def test_a_run_goes_on_with_other_blocks_and_elsewhere(kind, place, processes, monkeypatch):
     whole = chains(None, kind=kind)
     for block, share in ((1, 0.05), (9, 0.3), (25, 0.4)):
-        monkeypatch.setattr(engine, "_block", lambda *_, block=block: block)
+        monkeypatch.setattr(engine.Chains, "_block", lambda *_, block=block: block)
         try:
             chains(place, progress=until(share), kind=kind)
         except bn.Stopped:

@@ -206,7 +206,7 @@ class Forgetful(Ledger):
 @pytest.mark.parametrize("place", [Ledger, Forgetful])
 def test_a_walker_travels_once_to_each_worker(place, monkeypatch):
     """And again, with the same draws, to one that has not got it."""
-    monkeypatch.setattr(engine, "_block", lambda *_: 24)
+    monkeypatch.setattr(engine.Chains, "_block", lambda *_: 24)
     plan, executor = {"draws": 10, "burn_in": 24, "chains": 3}, place()
     rng, same = np.random.default_rng(1), np.random.default_rng(1)
     draws = bn.sample_partitions(calls.table(24), **plan, rng=rng, executor=executor)
@@ -223,10 +223,11 @@ def test_a_walker_travels_once_to_each_worker(place, monkeypatch):
 @pytest.mark.parametrize("chains", [4, 100])
 def test_rounds_elsewhere_take_seconds_whatever_the_number_of_workers(chains):
     walker, plan = PartitionWalker.of(calls.table(5)), ChainSettings(10**6, 0, 5, chains)
-    block = engine._block(walker, plan, Ledger(), 0, 0.0, 1)
+    run = engine.Chains("walks", plan, np.random.default_rng(1), Ledger())
+    block = run._block(walker, 1, 0, 0.0)
     assert block == engine.FIRST_BLOCKS * walker.block_moves
-    slow = engine._block(walker, plan, Ledger(), block, 30.0, 1)
-    fast = engine._block(walker, plan, Ledger(), block, 0.1, 1)
+    slow = run._block(walker, 1, block, 30.0)
+    fast = run._block(walker, 1, block, 0.1)
     wanted = max(engine.ROUND_SECONDS, chains * engine.CHAIN_SECONDS)
     assert slow == max(walker.block_moves, int(block * wanted / 30))
     assert fast == int(block * wanted / 0.1)

@@ -3,18 +3,19 @@
 import math
 import os
 from dataclasses import field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from bnlab.annealing.evidence import group_means, log_prior_of
-from bnlab.annealing.runs import AIS, DEFAULT, SMC, anneal, anneal_orders, run_identity, spawned
+from bnlab.annealing.runs import AIS, DEFAULT, SMC, anneal, anneal_orders, run_bytes, run_identity
 from bnlab.checkpoints import Checkpoint
 from bnlab.checks import Count, Floats, Ints, Share, checked, frozen
 from bnlab.exact import OrderPosterior, log_prior_sum
 from bnlab.graphs import predecessor_masks
 from bnlab.results import Draws, Estimate, PriorKind, Record, Run
-from bnlab.running import Clock, Executor, Progress, seed_of
+from bnlab.running import Clock, Executor, Progress, seed_of, spawn
 from bnlab.sampling.dags_given_orders import check_orders
 from bnlab.sampling.independent import edges_given, families_by_weight
 from bnlab.sampling.order_mcmc import sample_orders
@@ -101,15 +102,8 @@ def estimate_lower_bound(
     if isinstance(method, SMC) and method.schedule is None:
         raise ValueError(f"{CHOSEN}: give SMC a schedule, such as Linear(100)")
     clock, log_prior_z = Clock(), log_prior_sum(table)  # refused at once, not after the runs
-    draws = anneal_orders(
-        table,
-        runs=runs,
-        rng=rng,
-        method=method,
-        checkpoint=checkpoint,
-        progress=progress,
-        executor=executor,
-    )
+    where: dict[str, Any] = {"checkpoint": checkpoint, "progress": progress, "executor": executor}
+    draws = anneal_orders(table, runs=runs, rng=rng, method=method, **where)
     means, run = group_means(draws), replace(draws.run, seconds=clock.seconds)
     require_runs(means.size, bins)
     return markov_bound(means, "lower_bound", delta, bins, shift=-log_prior_z, run=run)
@@ -171,7 +165,7 @@ def estimate_upper_bound(
     order = np.empty(0, np.int64) if start is None else _checked_start(start, table)
     identity = {**run_identity(table, runs, seed, method), "start": order}
     file = Checkpoint.at(checkpoint, identity)
-    rngs = spawned(rng, table.n, runs)
+    rngs = spawn(rng, runs, run_bytes(table.n))
     if isinstance(target, OrderPosterior):
         log_prior_z = target.log_z - target.log_evidence
         starts = sample_orders(target, draws=runs, rng=rng).values[0].copy()

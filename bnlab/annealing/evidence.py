@@ -3,7 +3,8 @@
 import math
 import os
 from collections.abc import Sequence
-from dataclasses import field, replace
+from dataclasses import field, fields, replace
+from typing import Any
 
 import numpy as np
 
@@ -84,30 +85,12 @@ def estimate_evidence(
     -3.7534
     """
     clock, log_prior_z = Clock(), log_prior_sum(table)  # refused at once, not after the runs
+    where: dict[str, Any] = {"checkpoint": checkpoint, "progress": progress, "executor": executor}
     if isinstance(method, MC3):
-        draws = sample_orders(
-            table,
-            draws=method.draws,
-            rng=rng,
-            chains=runs,
-            burn_in=method.burn_in,
-            thin=method.thin,
-            moves=method.moves,
-            schedule=method.schedule,
-            checkpoint=checkpoint,
-            progress=progress,
-            executor=executor,
-        )
+        settings = {part.name: getattr(method, part.name) for part in fields(method)}
+        draws = sample_orders(table, chains=runs, rng=rng, **settings, **where)
     else:
-        draws = anneal_orders(
-            table,
-            runs=runs,
-            rng=rng,
-            method=method,
-            checkpoint=checkpoint,
-            progress=progress,
-            executor=executor,
-        )
+        draws = anneal_orders(table, runs=runs, rng=rng, method=method, **where)
     estimate = _evidence(draws, log_prior_z)
     return replace(estimate, run=replace(estimate.run, seconds=clock.seconds))
 

@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bnlab import checkpoints, memory, running
+from bnlab import checkpoints
 from bnlab.checkpoints import Arrays, Checkpoint, Kept, end_to_end
 from bnlab.checks import Count, Floats, Ints, Several, Share, checked, frozen
 from bnlab.kernels import order_walks
 from bnlab.results import Draws, Run
-from bnlab.running import Batch, Clock, Executor, Progress, job_size, run_steps, seed_of
+from bnlab.running import Batch, Clock, Executor, Progress, job_size, run_steps, seed_of, spawn
 from bnlab.sampling.chains import acceptance
 from bnlab.sampling.order_target import Moves, OrderWalker, check_weight
 from bnlab.scores import ScoreTable
@@ -160,7 +160,7 @@ def anneal_orders(
     clock, seed = Clock(), seed_of(rng)
     file = Checkpoint.at(checkpoint, run_identity(table, runs, seed, method))
     size = 1 if isinstance(method, AIS) else method.particles
-    rngs = spawned(rng, table.n, runs, size)
+    rngs = spawn(rng, runs, run_bytes(table.n, size))
     done = anneal(table, method, rngs, None, file, progress, executor)
     shape = (1, len(done.log_w)) if isinstance(method, AIS) else done.log_w.shape
     check_weight(table, done.orders, done.log_target)
@@ -179,16 +179,9 @@ def anneal_orders(
     )
 
 
-def spawned(
-    rng: np.random.Generator, n: int, runs: int, size: int = 1, /
-) -> list[np.random.Generator]:
-    """Generators of runs, of `size` orders each; refused where there is no memory for these."""
-    memory.require(
-        runs * (running.GENERATOR_BYTES + 17 * size * (n + 3)),
-        task=f"{runs:,} runs of {size:,} orders, n={n}",
-        remedy="make fewer runs at a time, or take fewer particles",
-    )
-    return rng.spawn(runs)
+def run_bytes(n: int, size: int = 1, /) -> int:
+    """Bytes that a run of `size` orders takes beside its generator."""
+    return 17 * size * (n + 3)
 
 
 def anneal(

@@ -4,7 +4,7 @@ import math
 import os
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -302,18 +302,9 @@ def estimate_upper_bound(
             f"bins={bins}: all runs depend on the one start, so they make a single bin. Leave "
             "bins= out, or give each run a draw of its own"
         )
-    found = anneal(
-        model,
-        data,
-        runs=runs,
-        rng=rng,
-        method=method,
-        start=start,
-        reverse=True,
-        checkpoint=checkpoint,
-        progress=progress,
-        executor=executor,
-    )
+    where: dict[str, Any] = {"checkpoint": checkpoint, "progress": progress, "executor": executor}
+    walk: dict[str, Any] = {"method": method, "start": start, "reverse": True}
+    found = anneal(model, data, runs=runs, rng=rng, **walk, **where)
     require_runs(found.log_weight.size, bins)
     return markov_bound(found.log_weight, "upper_bound", delta, bins, run=found.run)
 

@@ -69,7 +69,7 @@ def count_linear_extensions(dag: ArrayLike, /, *, max_states: Count = MAX_STATES
     >>> count_linear_extensions(np.zeros(25, int))
     15511210043330985984000000
     """
-    recursion = solve(_before(dag), max_states)
+    recursion = solve(graphs.ancestors(graphs.check_dag(dag)), max_states)
     n = recursion.label.size
     bound = 2 * recursion.density * math.factorial(n)
     products = itertools.accumulate(PRIMES, operator.mul)
@@ -157,7 +157,7 @@ def sample_linear_extensions(
            [0, 2, 1],
            [0, 1, 2]])
     """
-    recursion = solve(_before(dag), max_states)
+    recursion = solve(graphs.ancestors(graphs.check_dag(dag)), max_states)
     n = recursion.label.size
     memory.require(
         draws * n * 40, task=f"{draws:,} linear extensions", remedy="draw fewer at a time"
@@ -272,10 +272,6 @@ def _start(above: Ints, upside_down: bool) -> Recursion:
     return Recursion(poset, label, upside_down, keys, values, 0, 0.0)
 
 
-def _before(dag: ArrayLike) -> Ints:
-    return graphs.ancestors(graphs.check_dag(dag))
-
-
 def _log_densities(above: Ints, max_states: int) -> Floats:
     """ln f of posets (N, n): from the front in one go, and those that ask for more one by one."""
     out = np.empty(len(above))
@@ -365,7 +361,7 @@ def _levels(
     dag: ArrayLike, counts: NDArray[Any], max_ideals: int
 ) -> Iterator[tuple[Ints, NDArray[Any]]]:
     """The ideals of 0..n nodes, ascending, with their counts, of which the first are given."""
-    above, ideals, made = _before(dag), np.zeros(1, np.int64), 1
+    above, ideals, made = graphs.ancestors(graphs.check_dag(dag)), np.zeros(1, np.int64), 1
     bits = np.int64(1) << np.arange(above.size, dtype=np.int64)
     yield ideals, counts
     for size in range(1, above.size + 1):

@@ -6,13 +6,8 @@ from bnlab.predict.densities import (
     log_density as log_density,
     plug_in_log_density as plug_in_log_density,
 )
-from bnlab.predict.interventions import (
-    Effects as Effects,
-    effects as effects,
-)
-from bnlab.predict.tables import (
-    typed_row as typed_row,
-)
+from bnlab.predict.interventions import Effects as Effects, effects as effects
+from bnlab.predict.tables import typed_row as typed_row
 from bnlab.predict.validation import (
     CrossValidation as CrossValidation,
     cross_validate as cross_validate,

@@ -227,13 +227,23 @@ class Chains(Work):
             few = max(few, FEW_NUMBERS // sum(state.size + 1 for state in self._at.states))
         with workers(executor, threads) as chosen, Crew(chosen, sampler) as crew:
             while self.stopped:
-                block = _block(sampler, plan, executor, made, seconds, threads)
+                block = self._block(sampler, threads, made, seconds)
                 round_ = plan.round(self._at.moves, block, few)
                 clock, standing = Clock(), zip(self._at.states, self._at.rngs, strict=True)
                 jobs = [(*each, *round_, plan.thin) for each in standing]
                 self._take(*round_, crew.map(_advance, jobs))
                 made, seconds = round_[0] + round_[1] * plan.thin, clock.seconds
                 yield plan.chains * self._at.moves, plan.chains * plan.moves
+
+    def _block(self, sampler: ChainSampler, threads: int, made: int, seconds: float) -> int:
+        """Moves of each chain in a round: 100 ms of them on threads, elsewhere some seconds."""
+        chains = self.plan.chains
+        if self._executor is None:
+            return max(1, sampler.block_moves // math.ceil(chains / threads))
+        if not made:
+            return FIRST_BLOCKS * sampler.block_moves
+        wanted = max(ROUND_SECONDS, CHAIN_SECONDS * chains)
+        return max(sampler.block_moves, int(made * wanted / seconds))
 
     def arrays(self) -> Arrays:
         records = {f"record {i}": array for i, array in enumerate(self.records)}
@@ -297,23 +307,6 @@ class Chains(Work):
     def _make_room(self, like: Sequence[NDArray[Any]]) -> None:
         shape = self.plan.chains, self.plan.draws
         self._records = tuple(np.empty((*shape, *array.shape[1:]), array.dtype) for array in like)
-
-
-def _block(
-    sampler: ChainSampler,
-    settings: ChainSettings,
-    executor: Executor | None,
-    made: int,
-    seconds: float,
-    threads: int,
-) -> int:
-    """Moves of each chain in a round: about 100 ms on threads, elsewhere some seconds of them."""
-    if executor is None:
-        return max(1, sampler.block_moves // math.ceil(settings.chains / threads))
-    if not made:
-        return FIRST_BLOCKS * sampler.block_moves
-    wanted = max(ROUND_SECONDS, CHAIN_SECONDS * settings.chains)
-    return max(sampler.block_moves, int(made * wanted / seconds))
 
 
 def _advance(

@@ -33,8 +33,7 @@ class Completions(Averages):
     """Completions of a table with missing cells, and what they say of the edges, averaged.
 
     A sequence of complete Data, chain after chain: `len(completions)`, `completions[0]`. Cells are
-    taken to be *missing at random*: whether one is missing may depend on what was observed, not on
-    what it holds. No data can show that. Make one with `complete`.
+    taken to be *missing at random*, which no data can show. Make one with `complete`.
 
     Attributes
     ----------
