@@ -337,7 +337,7 @@ def test_a_prior_that_cannot_be_summed_is_refused_before_the_runs(estimate):
 
 
 def test_too_many_runs_in_reverse_are_refused(table):
-    with pytest.raises(ValueError, match="runs .* make fewer at a time"):
+    with pytest.raises(ValueError, match=r"runs .* make fewer at a time"):
         bn.estimate_upper_bound(
             table, start=[0, 1, 2, 3], runs=10**12, rng=np.random.default_rng(1)
         )

@@ -475,8 +475,8 @@ def test_models_that_cannot_be(arguments, options, message):
     ("values", "message"),
     [
         ([[0, 1]], "one column for each of the 1"),
-        ([[3]], "row 0, variable 'x0': code 3"),
-        ([[0], [-2]], "row 1, variable 'x0': code -2"),
+        ([[3]], "row 0, variable 'node 1': code 3"),
+        ([[0], [-2]], "row 1, variable 'node 1': code -2"),
         ([[0.5]], "float64"),
     ],
 )

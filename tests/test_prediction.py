@@ -434,11 +434,11 @@ def test_bad_input_is_told_in_words():
         with pytest.raises(ValueError, match=message):
             bn.predict.log_density(draws, data, rows, **options)
 
-    refused("new_rows: row 0, variable 'x1': code 3 is outside 0..2", rows=[[0, 3, 0, 0]])
-    refused("code -2 is outside", rows=[[-2, 0, 0, 0]])
+    refused("row 0, variable 'x1': code 3 is none of the 3 states", rows=[[0, 3, 0, 0]])
+    refused("code -2 is none", rows=[[-2, 0, 0, 0]])
     refused(r"new_rows has shape \(1, 3\)", rows=[[0, 0, 0]])
     refused(r"new_rows has shape \(4,\)", rows=[0, 0, 0, 0])
-    refused("new_rows: values are float64", rows=rows * 1.0)
+    refused("values are float64, but codes are integers", rows=rows * 1.0)
     refused("new_rows=.* is ragged", rows=[[0, 0, 0, 0], [0]])
     refused("is no Data: make it a Data", data=[[0, 1]])
     renamed = bn.Data.from_arrays(data.values, data.arities, names=list("abcd"))

@@ -50,6 +50,18 @@ def as_codes(values: ArrayLike, /) -> Ints:
     return codes.astype(np.int64)
 
 
+def check_codes(values: ArrayLike, arities: Ints, names: Sequence[str], /) -> Ints:
+    """Codes (m, n) as int64, if each is a state of its variable or that of a missing cell."""
+    codes = as_codes(values)
+    for row, v in np.argwhere((codes < MISSING) | (codes >= arities)):
+        raise ValueError(
+            f"row {row}, variable {names[v]!r}: code {codes[row, v]} is none of the {arities[v]} "
+            f"states 0..{arities[v] - 1}, nor {MISSING} for a missing cell. Declare states that "
+            "the data have not seen in its arities"
+        )
+    return codes
+
+
 def check_names(names: Sequence[str], n: int, /) -> Names:
     checked = string_list("names", names)
     if len(checked) != n:

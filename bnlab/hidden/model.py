@@ -14,6 +14,7 @@ from bnlab import graphs
 from bnlab.checkpoints import identity
 from bnlab.checks import Count, Ints, Range, checked, frozen
 from bnlab.data import Data, Gapped
+from bnlab.data.validation import check_codes
 from bnlab.records import altered
 from bnlab.results import Record
 
@@ -161,7 +162,7 @@ def codes(model: HiddenModel, data: Gapped | ArrayLike, /) -> Ints:
         )
     if isinstance(data, Data) and data.intervened is not None and data.intervened.any():
         raise ValueError("rows with interventions are not handled here: leave them out")
-    return Data.from_arrays(values, arities, missing="keep").values.astype(np.int64)
+    return check_codes(values, arities, [f"node {v}" for v in model.observed])
 
 
 class Layout(NamedTuple):

@@ -3,7 +3,7 @@
 import itertools
 import math
 from collections.abc import Collection, Iterable, Sequence
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -90,18 +90,9 @@ def score(
     >>> round(values["cs"].log_value, 4) <= round(values["vb"].log_value, 4)
     True
     """
-    return score_structures(
-        [model],
-        data,
-        scores,
-        restarts=restarts,
-        rng=rng,
-        alias=alias,
-        basis=basis,
-        max_iterations=max_iterations,
-        progress=progress,
-        executor=executor,
-    )[0]
+    asked: dict[str, Any] = {"restarts": restarts, "basis": basis, "alias": alias}
+    asked |= {"max_iterations": max_iterations, "progress": progress, "executor": executor}
+    return score_structures([model], data, scores, rng=rng, **asked)[0]
 
 
 @checked

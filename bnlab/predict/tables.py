@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import reduce
 from operator import or_
 from typing import NamedTuple
@@ -17,8 +16,8 @@ from bnlab.data.columns import codes_of, number_in
 from bnlab.data.encoding import MISSING_LABEL
 from bnlab.data.table import counted, rows_of
 from bnlab.data.text import MISSING_MARKERS, Markers
-from bnlab.data.validation import as_states
-from bnlab.errors import InputError, parts_of, warn
+from bnlab.data.validation import as_states, check_codes, check_measurements
+from bnlab.errors import warn
 from bnlab.graphs import ancestors, members
 from bnlab.kernels import counting as kernels
 from bnlab.kernels.gaussian import WishartPrior
@@ -48,12 +47,11 @@ def check_rows(data: Data, new_rows: AnyCells | ArrayLike, /) -> Data:
         )
     numbers = None
     if data.measured.any():
-        numbers = np.where(data.measured, codes, np.nan)
+        given = np.where(data.measured, codes, np.nan)
+        numbers = check_measurements(given, data.arities, data.names, len(codes))
         codes = as_states(codes, data.measured)
-    try:
-        return replace(data, values=codes, intervened=None, measurements=numbers)
-    except ValueError as error:
-        raise InputError("new_rows: ", *parts_of(error)) from error
+    codes = check_codes(codes, np.maximum(data.arities, 1), data.names).astype(np.int32)
+    return altered(data, values=codes, intervened=None, measurements=numbers)
 
 
 @checked

@@ -158,13 +158,8 @@ def cross_validate(
         if (saved["folds"] != range(done)).any() or len(saved["log_density"]) != rows:
             raise ValueError(f"it should hold the {rows} rows of the first {done} folds")
 
-    batch = Batch(
-        _predict_fold,
-        lambda part: (data, dict(methods), fold, part.start),
-        folds,
-        executor,
-        fits=fits,
-    )
+    shared = data, dict(methods), fold
+    batch = Batch(_predict_fold, lambda part: (*shared, part.start), folds, executor, fits=fits)
     stopped = run_steps(batch, file, progress)
     done = batch.arrays()
     log_density = np.full((len(methods), data.m), np.nan)
