@@ -163,8 +163,7 @@ def averages(
     settings = {"score": repr(score), "max_parents": k, "prior": repr(prior), "moves": moves}
     run = Chains(unknown.method, plan, rng, executor, **settings, **asked)
     first = [unknown.start(child) for child in run.rngs]
-    whole = unknown.filled(first[0])
-    table = score_families(whole, score, **model)
+    table = score_families(unknown.filled(first[0]), score, **model)
     dags = [first_dag(table, child) if moves else np.zeros(n, np.int64) for child in run.rngs]
     starts = [unknown.state(*both) for both in zip(first, dags, strict=True)]
     held = np.zeros(0, np.bool_) if data.intervened is None else data.intervened
@@ -176,8 +175,8 @@ def averages(
     values, log_target, given, drawn, tally = run.walk(
         lambda: walker, starts, layout, target, checkpoint, progress
     )
-    changed = {"changed": acceptance(tally)}
-    told = run.draws(drawn, log_target, "dags", data.names, stats=changed)
+    stats = {"changed": acceptance(tally)}
+    told = run.draws(drawn, log_target, "dags", data.names, stats=stats)
     return values, {
         "given": given,
         "dags": told,
