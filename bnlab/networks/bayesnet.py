@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Sequence
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnlab import memory
-from bnlab.checks import Floats, Ints, Natural, frozen, real
+from bnlab.checks import Floats, Ints, Natural, Range, frozen
 from bnlab.data import Data
 from bnlab.files import write_text
 from bnlab.graphs import check_dag, members, topological_order
@@ -20,7 +21,7 @@ from bnlab.scores.local import BDeu, Score, check_pseudo_counts, pseudo_count
 
 ROW_TOLERANCE = 1e-9
 MAX_TABLE_ENTRIES = 10**7
-MAX_CONCENTRATION = 1e300
+Concentration = Annotated[float, Range(0, 1e300, "(]", "; rows of larger ones overflow")]
 
 
 @frozen(repr=False)
@@ -87,7 +88,7 @@ class BayesNet(WithDag):
         arities: Sequence[int] | NDArray[np.int64],
         rng: np.random.Generator,
         *,
-        concentration: float = 1.0,
+        concentration: Concentration = 1.0,
         names: Sequence[str] | None = None,
         levels: Sequence[Sequence[str]] | None = None,
     ) -> BayesNet:
@@ -107,11 +108,6 @@ class BayesNet(WithDag):
         >>> net.tables[1].shape
         (2, 2)
         """
-        if not 0 < real(concentration) <= MAX_CONCENTRATION:
-            raise ValueError(
-                f"concentration={concentration}: a positive number of at most "
-                f"{MAX_CONCENTRATION:g} is needed; rows of larger ones overflow"
-            )
         masks = check_dag(dag)
         # An empty sample: names, arities and levels obey the same rules as those of Data.
         described = Data.from_arrays(np.empty((0, masks.size), np.int32), arities, names, levels)

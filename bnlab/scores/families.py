@@ -21,7 +21,7 @@ from bnlab.checks import (
     frozen,
 )
 from bnlab.data import Data, Gapped
-from bnlab.errors import Note, Public
+from bnlab.errors import Public, Setting
 from bnlab.graphs import check_dags
 from bnlab.kernels import counting, gaussian, lazy_scores
 from bnlab.priors import Prior, Uniform
@@ -42,9 +42,7 @@ from bnlab.scores.table import ScoreTable, array_bytes, check_log_prior, family_
 
 TABULATED_TERMS = 1 << 22  # 32 MB; terms of larger cells, which are few, are computed on the spot
 MOST_CELLS = 1 << 22  # of one family that is counted when it is asked for
-_FEWER = Note.of(
-    "lower ", "{max_parents=}, or use fewer variables ({select})", select=Public("Data.select")
-)
+FEWER = "lower ", Setting("max_parents"), ", or use fewer variables (", Public("Data.select"), ")"
 
 Source = tuple[tuple[NDArray[np.generic], ...], ...]
 
@@ -111,7 +109,7 @@ def score_families(
     memory.require(
         scoring_bytes(n, k, m=data.m) + columns,
         task=f"scoring all families of up to {k} parents of n={n} variables",
-        remedy=_FEWER.parts,
+        remedy=FEWER,
     )
     parents = np.empty((n, family_count(n, k)), np.int64)
     counting.family_masks(n, k, parents)
@@ -290,7 +288,7 @@ class LazyScores(Record):
         memory.require(
             27 * shape[0] * shape[1] + 8 * int(arities.sum()) * -(-data.m // 64),
             task=f"room for all families of up to {k} parents of n={n} variables",
-            remedy=_FEWER.parts,
+            remedy=FEWER,
         )
         log_phi, parents = np.full(shape, np.nan), np.empty(shape, np.int64)
         counting.family_masks(n, k, parents)
