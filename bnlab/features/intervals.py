@@ -152,7 +152,7 @@ def _means(draws: Draws, total: Total, total_squares: Total, delta: float) -> Me
 def weights_of(draws: Draws, /) -> Floats:
     """The weights of all draws, chain by chain, scaled to sum to 1."""
     log_weight = draws.log_weight.ravel()
-    heaviest(log_weight)
+    heaviest(log_weight)  # finite, or a ValueError
     return np.asarray(np.exp(log_weight - np.logaddexp.reduce(log_weight)))
 
 

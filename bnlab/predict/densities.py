@@ -237,7 +237,7 @@ def _weighted_dags(draws: Draws | ArrayLike, data: Data) -> tuple[Ints, Floats]:
         return dag_over(data, draws)[None], np.zeros(1)
     check_alike("the draws", draws.names, "the data", data.names)
     log_weight = draws.log_weight.ravel()
-    heaviest(log_weight)
+    heaviest(log_weight)  # finite, or a ValueError
     kept = log_weight > -math.inf
     dags = draws.values.reshape(-1, data.n)[kept]
     memory.require(
