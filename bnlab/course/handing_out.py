@@ -272,7 +272,9 @@ def _without_widgets(lab: Notebook, films: Mapping[str, Film]) -> Notebook:
         if found is not None and found[1] in films:
             outputs = [output for output in outputs if WIDGET not in output.get("data", {})]
             place = f"<!--film {found[1]}-->"
-            cells.append({"cell_type": "markdown", "id": found[1], "metadata": {}, "source": place})
+            cells.append(
+                {"cell_type": "markdown", "id": f"film-{found[1]}", "metadata": {}, "source": place}
+            )
         cell["outputs"] = [_still(output) for output in outputs]
     return shown | {"cells": cells}
 
