@@ -369,7 +369,8 @@ def own_soils(big, CODES, slugs, bloom, clay):
 
 
 TRUE = {"line_color": INK, "line_dash": "dashed", "line_width": 2}  # of the line at the true 0.64
-TREATED = ("soil, slugs", "def cut", "EXTRA = ", "def fill", "def treated", "rng, told")
+ASKED_FOR = "share that flowers without slugs"
+TREATED = ("soil, slugs", "def cut", "EXTRA = ", "def fill", "def each_way", "rng, told")
 ASKED = ("path = ", *TREATED[:3], "def ask", "tiers = ")
 
 
@@ -377,8 +378,8 @@ ASKED = ("path = ", *TREATED[:3], "def ask", "tiers = ")
 def own_missing(told):
     rows = {key: found for key, found in told.items() if key[0] or key[1] == "average"}
     labels = [f"{why}: {way}" if why else "none missing" for why, way in rows]
-    alt = "Answers of forty gardens: a row for each reason and treatment, a line at the truth"
-    axes = Axis("share that flowers without slugs", (0.3, 1)), Axis("", labels[::-1])
+    alt = "Answers of forty gardens: a row for each reason and each way, a line at the truth"
+    axes = Axis(f"{ASKED_FOR} (dots: 40 gardens; dashed: 0.64)", (0.3, 1)), Axis("", labels[::-1])
     picture = canvas("", alt, *axes, size=(620, 340))
     picture.vspan([0.64], **TRUE)
     colours = dict(zip(("left out", "level", "average"), (*COLOURS[:2], INK), strict=True))
@@ -392,12 +393,12 @@ def own_missing(told):
 
 
 @of("14_your_own_data", *ASKED, slow=True)
-def own_humps(ways):
+def own_humps(told):
     out, bins = [], np.linspace(0.25, 0.85, 31)
     for title, way in ("Without tiers", "no tiers"), ("With tiers", "ours"):
-        counts = np.histogram(ways[way][0], bins)[0].tolist()
+        counts = np.histogram(told[way][0], bins)[0].tolist()
         alt = f"Histogram of the answers of 1,000 DAGs and filled tables. {title}"
-        axes = Axis("share that flowers without slugs"), Axis("draws", (0, 210))
+        axes = Axis(ASKED_FOR), Axis("draws", (0, 210))
         picture = canvas(title, alt, *axes, size=(380, 260))
         picture.quad(bins[:-1].tolist(), bins[1:].tolist(), counts, 0, color=COLOURS[0])
         for at_share, said, align in (0.42, "seen: 0.43 ", "right"), (0.65, " true: 0.64", "left"):
@@ -407,17 +408,17 @@ def own_humps(ways):
     return out
 
 
-@of("14_your_own_data", *ASKED, "def sum_all", 'ways["5 levels"]', slow=True)
-def own_decisions(ways):
-    answers = {way: found[0] for way, found in ways.items()}
+@of("14_your_own_data", *ASKED, "def sum_all", 'told["5 levels"]', slow=True)
+def own_decisions(told):
+    answers = {name: found[0] for name, found in told.items()}
     means = [each.mean() for each in answers.values()]
     low, high = ([np.quantile(each, q) for each in answers.values()] for q in (0.025, 0.975))
-    alt = (
-        "The interval of the answer for each decision, a line at the truth and one at today's share"
-    )
-    axes = Axis("share that flowers without slugs", (0.3, 0.95)), Axis("", list(answers)[::-1])
+    alt = "The interval of the answer for each decision, lines at the truth and at the share now"
+    lines = "(dashed: the truth, 0.64; dotted: now, 0.47)"
+    axes = Axis(f"{ASKED_FOR} {lines}", (0.3, 0.95)), Axis("", list(answers)[::-1])
     picture = canvas("", alt, *axes, size=(620, 320))
     picture.vspan([0.64], **TRUE)
+    picture.vspan([0.47], **TRUE | {"line_dash": "dotted"})
     picture.segment(low, list(answers), high, list(answers), line_width=4, color=COLOURS[0])
     picture.scatter(means, list(answers), size=11, color=COLOURS[0])
     return [picture]
