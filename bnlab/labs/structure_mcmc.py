@@ -13,7 +13,7 @@ import numpy as np
 
 import bnlab as bn
 from bnlab import plots
-from bnlab.checks import Floats
+from bnlab.checks import Floats, Ints
 from bnlab.labs.board import (
     Told,
     bdeu_table,
@@ -29,6 +29,7 @@ from bnlab.sampling import structure_mcmc
 SEED = 2007
 SHOWN = ("least SAD", "a third have less", "two thirds have less", "most SAD")
 """Of the chains in the order of their errors."""
+IDEAL = "exact draws"
 MOST_DAGS = 5000
 
 Dag = tuple[frozenset[int], ...]
@@ -59,13 +60,22 @@ class Stuck(View):
         self, runs: Mapping[tuple[str, str], bn.Draws], exact: Mapping[str, bn.DagPosterior]
     ) -> None:
         self._runs = runs
-        self._errors = {key: _errors(run, exact[key[0]]) for key, run in runs.items()}
-        self._bands = {name: _band(each) for name, each in exact.items()}
+        late = {key: run.values[:, run.values.shape[1] // 2 :] for key, run in runs.items()}
+        self._errors = {key: _errors(dags, exact[key[0]]) for key, dags in late.items()}
         self._walks = list(dict.fromkeys(walk for _, walk in runs))
+        self._bands: dict[str, tuple[float, float]] = {}
+        for name, posterior in exact.items():
+            shape = late[name, self._walks[0]].shape
+            rng = np.random.default_rng(SEED)
+            drawn = bn.sample_dags(posterior, draws=shape[0] * shape[1], rng=rng)
+            self._errors[name, IDEAL] = _errors(drawn.values.reshape(shape), posterior)
+            low, high = np.quantile(drawn.log_target, (0.025, 0.975))
+            self._bands[name] = float(low), float(high)
         super().__init__(data=choice("data", list(exact)), walk=choice("walk", self._walks))
 
     def draw(self, data: str, walk: str) -> Board:
         """The error of each chain of all walks on a data set, and four of the chains of one."""
+        kinds = [*self._walks, IDEAL]
         draws, found = self._runs[data, walk], self._errors[data, walk]
         low, high = self._bands[data]
         made, chains = draws.values.shape[1], len(found)
@@ -84,8 +94,8 @@ class Stuck(View):
         return {
             "errors": (
                 plots.chain_errors(
-                    self._walks,
-                    np.array([self._errors[data, each] for each in self._walks]),
+                    kinds,
+                    np.array([self._errors[data, each] for each in kinds]),
                     walk,
                     x=plots.Axis("walk"),
                     y=plots.Axis("SAD from the exact edges", (0.5, 50.0)),
@@ -102,18 +112,10 @@ class Stuck(View):
         }
 
 
-def _errors(run: bn.Draws, exact: bn.DagPosterior) -> Floats:
-    """Sums of absolute differences from the exact edges, of the second half of each chain."""
-    late = run.values[:, run.values.shape[1] // 2 :]
-    shares = bn.graphs.to_adjacency(late).mean(axis=1)
+def _errors(dags: Ints, exact: bn.DagPosterior) -> Floats:
+    """Sums of absolute differences from the exact edges, of the DAGs (chains, draws, n)."""
+    shares = bn.graphs.to_adjacency(dags).mean(axis=1)
     return np.array([bn.diagnostics.sad(each, exact.edges) for each in shares])
-
-
-def _band(exact: bn.DagPosterior) -> tuple[float, float]:
-    """Return the range of ln p̃ that holds 95 % of exact draws, nats."""
-    drawn = bn.sample_dags(exact, draws=1000, rng=np.random.default_rng(SEED))
-    low, high = np.quantile(drawn.log_target, (0.025, 0.975))
-    return float(low), float(high)
 
 
 @exercise(properties=4)
