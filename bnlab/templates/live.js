@@ -21,43 +21,54 @@ window.bnlab ??= new MutationObserver(() => {
 });
 window.bnlab.observe(document.body,
     {childList: true, subtree: true, attributeFilter: ["aria-valuetext"]});
-{# Pages do not tell the kernel what it has told them, nor how large a picture has become. With
-jupyter_bokeh they do, which takes time, and an old change can come after a new one. A picture looks
-a style or a size of letters up once while it draws, not for every label (bokeh/bokeh#15286), and is
-laid out when it is painted next, not at once for each width and height that changes. #}
+{# Pages do not tell the kernel what it has told them, nor how large a picture has become: with
+jupyter_bokeh they do, which takes time, and an old change can come after a new one. A picture of a
+widget does not look for styles of each label in the page (bokeh/bokeh#15286). It takes new data and
+looks once for all changes of a message, and is laid out when it is painted next. Until it is, style
+sheets wait, lest all styles be computed between two strokes; those that stay the same, for good. #}
 
 (function quicken() {
     const {Document} = window.Bokeh?.require("document") ?? {};
     if (!Document) return setTimeout(quicken, 100);
-    const tell = Document.prototype._trigger_on_change;
-    if (tell?.name === "_trigger_on_change")
-        Document.prototype._trigger_on_change = function told(event) {
-            for (const each of event.events ?? [event])
-                if (each.kind !== "ModelChanged" ||
-                    each.sync && !/^(inner|outer)_/.test(each.attr)) tell.call(this, each);
-        };
+    const change = (of, name, made) => of[name]?.name === name && (of[name] = made(of[name]));
+    change(Document.prototype, "_trigger_on_change", tell => function (event) {
+        (event.events ?? [event]).filter(({kind, sync, attr}) => kind !== "ModelChanged" ||
+            sync && !/^(inner|outer)_/.test(attr)).forEach(each => tell.call(this, each));
+    });
     const looks = Bokeh.require("core/visuals/visual").VisualProperties.prototype;
-    const look = looks._get_css_value;
-    if (look?.name === "_get_css_value")
-        looks._get_css_value = function once(name) {
-            if (!this.seen) queueMicrotask(() => { this.seen = null; });
-            this.seen ??= {};
-            return this.seen[name] ??= look.call(this, name);
-        };
+    change(looks, "_get_css_value", look => function (name) {
+        return this.obj.root.el.closest(".{{ live }}") ? "" : look.call(this, name);
+    });
+    const drawn = Bokeh.require("models/renderers/glyph_renderer").GlyphRendererView.prototype;
+    change(drawn, "update_data", update => function (rows) {
+        const all = () => { this.updating = null; return update.call(this); };
+        return rows ? update.call(this, rows) : this.updating ??= Promise.resolve().then(all);
+    });
+    change(drawn, "_update_masked_indices", () => function () {
+        this.model.view.setv({masked: this.glyph.mask_data()}, {silent: true});
+        return this.model.view.masked;
+    });
     const pictures = Bokeh.require("models/plots/plot_canvas").PlotView.prototype;
-    const {invalidate_layout: lay, _invalidate_layout_if_needed: ready} = pictures;
-    if (ready?.name === "_invalidate_layout_if_needed") {
-        pictures.invalidate_layout = function later() {
-            if (!this.is_layout_root || !this._layout_computed) return lay.call(this);
-            this.resized = true;
-            this.request_layout(true);
-        };
-        pictures._invalidate_layout_if_needed = function laid() {
-            if (this.resized) this.update_layout();
-            this.resized = false;
-            ready.call(this);
-        };
-    }
+    change(pictures, "invalidate_layout", lay => function () {
+        if (!this.is_layout_root || !this._layout_computed) return lay.call(this);
+        this.resized = true;
+        this.request_layout(true);
+    });
+    change(pictures, "_invalidate_layout_if_needed", ready => function () {
+        if (this.resized) this.update_layout();
+        this.resized = false;
+        ready.call(this);
+    });
+    let late = null;
+    change(pictures, "_paint_primary", paint => function (context) {
+        const sheets = late = new Map();
+        try { paint.call(this, context); } finally { late = null; }
+        sheets.forEach((css, sheet) => sheet._update(css));
+    });
+    change(Bokeh.require("core/dom").InlineStyleSheet.prototype, "_update", put => function (css) {
+        if (late) late.set(this, css);
+        else if (css !== this.css) put.call(this, css);
+    });
     const size = Object.getOwnPropertyDescriptor(pictures, "base_font_size")?.get;
     if (size?.name === "get base_font_size")
         Object.defineProperty(pictures, "base_font_size", {get: function once() {
