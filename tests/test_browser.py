@@ -500,7 +500,7 @@ def test_a_drag_draws_on_the_way_and_leaves_no_queue(
         assert at_last - seen <= 4, "pictures of earlier values come after the drag"
         assert page.evaluate("() => told") == [], "the kernel's own changes go back to it"
         looked, asked = page.evaluate("() => [window.looked, window.asked]")
-        assert 0 < looked < 0.7 * asked, "styles are looked up for every label"
+        assert looked == 0 < asked, "styles are looked up for every label"
     finally:
         page.close()
 
@@ -517,6 +517,13 @@ COUNT_PAINTS = f"""
     pictures._paint_primary = function(...given) {{
         (painted[this.model.id] ??= [0, sizes[this.model.id]])[0]++;
         return paint.apply(this, given);
+    }};
+    window.taken = {{}};
+    const drawn = Bokeh.require("models/renderers/glyph_renderer").GlyphRendererView.prototype;
+    const take = drawn.set_data;
+    drawn.set_data = function(...given) {{
+        taken[this.model.id] = (taken[this.model.id] ?? 0) + 1;
+        return take.apply(this, given);
     }};
 """
 
@@ -537,8 +544,9 @@ def test_pages_paint_a_picture_that_changes_its_size_once_and_keep_the_size_to_t
         assert shown(page.locator("body"), lab.source, lab.column, list(edges))
         page.wait_for_timeout(1000)
         assert page.evaluate("() => told") == []
-        painted, sizes = page.evaluate(f"() => [painted, ({SIZES})()]")
+        painted, sizes, taken = page.evaluate(f"() => [painted, ({SIZES})(), taken]")
         assert [count for count, _ in painted.values()] == [1, 1, 1]
+        assert set(taken.values()) == {1}, "data are taken for each change of a message"
         assert any(before != sizes[name] for name, (_, before) in painted.items())
         for lay_out in "update_layout", "compute_layout":
             page.evaluate(f"() => {{ for (const view of Bokeh.index.roots) view.{lay_out}?.(); }}")
