@@ -53,15 +53,16 @@ RUN_AXE = """async include => {
         }
         return known.get(element);
     };
-    for (const leaf of document.querySelectorAll('body :not(:has(*))')) {
-        delete leaf.dataset?.alike;
-        const letters = leaf.textContent.trim().length;
-        if (letters === 0 || !leaf.checkVisibility()) continue;
-        const {color, fontSize, fontWeight, textShadow} = getComputedStyle(leaf);
-        const look = [color, fontSize, fontWeight, textShadow, ground(leaf)].join();
+    for (const element of document.querySelectorAll('body *')) {
+        delete element.dataset?.alike;
+        const own = [...element.childNodes].filter(node => node.nodeType === Node.TEXT_NODE);
+        const letters = own.map(node => node.data).join('').trim().length;
+        if (letters === 0 || !element.checkVisibility()) continue;
+        const {color, fontSize, fontWeight, textShadow} = getComputedStyle(element);
+        const look = [color, fontSize, fontWeight, textShadow, ground(element)].join();
         const before = seen.get(look) ?? 0;
         if (letters > 1) seen.set(look, Math.min(5, before + 1));
-        if ((letters === 1 || before === 5) && leaf.dataset) leaf.dataset.alike = '';
+        if ((letters === 1 || before === 5) && element.dataset) element.dataset.alike = '';
     }
     // A selector: axe compares each element with all that are excluded, one by one.
     axe.configure({rules: [{id: 'color-contrast', selector: ':not([data-alike])'}]});
