@@ -1,9 +1,11 @@
 """What a lab's first cell starts: a process that fills numba's cache while the reader reads."""
 
 import os
+import shutil
 import subprocess
 import sys
 import time
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -141,10 +143,23 @@ def test_it_leaves_no_zombie() -> None:
         os.kill(child.pid, 0)
 
 
+@pytest.fixture
+def holes(tmp_path: Path) -> Path:
+    """What the tests' cache has, without every fifth kernel."""
+    full = compiling.cache_folder()
+    assert full is not None
+    cache = tmp_path / full.name
+    cache.mkdir()
+    kept = [*full.glob("kernels.sha256"), *full.glob("*.nbc")]
+    for file in (*kept, *(x for i, x in enumerate(sorted(full.glob("*.nbi"))) if i % 5)):
+        shutil.copy(file, cache)
+    return cache
+
+
 @pytest.mark.slow
-def test_a_reader_who_comes_later_compiles_nothing(tmp_path: Any) -> None:
+def test_a_reader_who_comes_later_compiles_nothing(holes: Path, tmp_path: Path) -> None:
     """The process is started at once, and ends by itself; what it wrote is all that is needed."""
-    cache = {"NUMBA_CACHE_DIR": str(tmp_path)}
+    cache, there = {"NUMBA_CACHE_DIR": str(tmp_path)}, len([*holes.glob("*.nbi")])
     with _kernel(LAB, cache) as kernel:
         assert float(kernel.stdout.readline().split()[0]) < 1  # seconds
         deadline = time.monotonic() + 300
@@ -152,6 +167,7 @@ def test_a_reader_who_comes_later_compiles_nothing(tmp_path: Any) -> None:
             assert time.monotonic() < deadline
             time.sleep(0.1)
         kernel.stdin.close()
+    assert len([*holes.glob("*.nbi")]) > there
     read = subprocess.run(
         [sys.executable, "-c", READS, LAB], env=os.environ | cache, capture_output=True, text=True
     )
