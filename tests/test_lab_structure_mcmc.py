@@ -10,31 +10,37 @@ import bnlab as bn
 from bnlab import plots
 from bnlab.labs import structure_mcmc as lab
 
-THIN = {"small steps": 25_000, "jumps": 600, "edge reversal": 3000}
+THIN = {"small steps": 25_000, "jumps": 600, "reversals": 3000}
 THIN |= {"no reversals": 250, "partitions": 250}
 
 
-def walk(name, kind, *, seed=1, **start):
-    """16 chains of a kind on a data set, and the exact posterior."""
-    table = bn.score_families(bn.load_dataset(name), bn.BDeu(1.0), max_parents=3)
-    how = {"draws": 100, "chains": 16, "burn_in": 0, "thin": THIN[kind]}
-    how["rng"] = np.random.default_rng(seed)
-    if kind in ("no reversals", "partitions"):
-        reversals = 0.1 if kind == "partitions" else 0.0
-        return bn.sample_partitions(table, reversals=reversals, **how), bn.dag_posterior(table)
-    kernels = {"small steps": bn.Local(), "edge reversal": bn.EdgeReversal()}
-    kernels["jumps"] = bn.Global(bn.order_posterior(table).edges)
-    run = bn.sample_structures(table, kernel=kernels[kind], **how, **start)
-    return run, bn.dag_posterior(table)
+def kernels(table):
+    edges = bn.order_posterior(table).edges
+    return {
+        "small steps": bn.Local(),
+        "jumps": bn.Global(edges),
+        "reversals": bn.EdgeReversal(),
+    }
 
 
 @cache
 def walked():
-    """Chains of each kind by data set, and the exact posteriors, as the lab makes them."""
+    """16 chains of each kind by data set, and the exact posteriors, as the lab makes them."""
     runs, exact = {}, {}
     for name in ("wine", "tic_tac_toe"):
-        for kind in THIN:
-            runs[name, kind], exact[name] = walk(name, kind)
+        table = bn.score_families(bn.load_dataset(name), bn.BDeu(1.0), max_parents=3)
+        exact[name], on_dags = bn.dag_posterior(table), kernels(table)
+        rng = np.random.default_rng(1)
+        orders = [rng.permutation(table.n) for _ in range(16)]
+        start = [bn.best_dag_given_order(table, order) for order in orders]
+        for kind, thin in THIN.items():
+            how = {"draws": 100, "chains": 16, "burn_in": 0, "thin": thin, "rng": rng}
+            if kind in on_dags:
+                run = bn.sample_structures(table, kernel=on_dags[kind], start=start, **how)
+            else:
+                reversals = 0.1 * (kind == "partitions")
+                run = bn.sample_partitions(table, reversals=reversals, **how)
+            runs[name, kind] = run
     return runs, exact
 
 
@@ -52,29 +58,21 @@ def corners_met(run):
 @pytest.mark.slow
 def test_only_partitions_with_reversals_do_well_on_both_data_sets() -> None:
     runs, exact = walked()
-    error = {key: errors_of(run, exact[key[0]]).mean() for key, run in runs.items()}
-    good = ("jumps", "edge reversal", "partitions")
+    error = {key: errors_of(run, exact[key[0]]) for key, run in runs.items()}
+    good = max(error["wine", kind].mean() for kind in ("reversals", "partitions"))
     for kind in ("small steps", "no reversals"):
-        assert 2 * max(error["wine", each] for each in good) < error["wine", kind]
+        assert 1.5 * good < error["wine", kind].mean()
+    assert np.median(error["wine", "jumps"]) < good < 5 < error["wine", "jumps"].max()
     found = {kind: corners_met(runs["tic_tac_toe", kind]) for kind in THIN}
-    assert found["small steps"] == 0
+    assert found["reversals"] == 1
     assert max(found[kind] for kind in THIN if kind != "partitions") < 2
     assert found["partitions"] > 3
-    others = [error["tic_tac_toe", kind] for kind in THIN if kind != "partitions"]
-    assert error["tic_tac_toe", "partitions"] < 0.7 * min(others)
-    assert errors_of(runs["tic_tac_toe", "edge reversal"], exact["tic_tac_toe"]).min() > 11
+    others = [error["tic_tac_toe", kind].mean() for kind in THIN if kind != "partitions"]
+    assert error["tic_tac_toe", "partitions"].mean() < 0.7 * min(others)
+    assert error["tic_tac_toe", "reversals"].min() > 11
     accepted = {name: runs[name, "jumps"].stats["acceptance_global"].mean() for name in exact}
     assert accepted["wine"] > 0.1
     assert accepted["tic_tac_toe"] < 0.01
-
-
-@pytest.mark.slow
-def test_begun_at_exact_draws_walks_on_dags_stay_in_one_mode() -> None:
-    _, exact = walked()
-    begin = bn.sample_dags(exact["tic_tac_toe"], draws=16, rng=np.random.default_rng(2)).values[0]
-    for kind in ("small steps", "edge reversal"):
-        run, _ = walk("tic_tac_toe", kind, seed=2, start=begin)
-        assert corners_met(run) == 1
 
 
 @pytest.mark.slow
