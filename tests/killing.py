@@ -1,9 +1,11 @@
-"""Runs that are killed: a program that begins them in processes of their own, quickly.
+"""Runs and workers that are killed: a program that begins runs in processes, quickly.
 
 It reads lines of JSON, {"call": ..., "path": ..., "count": ..., "in_save": ...}, forks a process
 that makes this call of CALLS below, tells its number, and in the end its exit status.
 """
 
+import collections
+import itertools
 import json
 import math
 import os
@@ -99,6 +101,52 @@ def make(order: dict[str, Any]) -> None:
 def load_kernels(call: str) -> None:
     """Once, for all processes."""
     CALLS[call]()
+
+
+class Noted:
+    """A function that notes which process worked on which job."""
+
+    def __init__(self, function, folder, pause):
+        self.function, self.folder, self.pause = function, folder, pause
+
+    def __call__(self, numbered):
+        number, job = numbered
+        (self.folder / f"{number} {os.getpid()} {time.monotonic_ns()}").touch()
+        time.sleep(self.pause)
+        return self.function(job)
+
+
+class Noting:
+    """An executor that passes on what is to be done, and notes who did it."""
+
+    def __init__(self, executor, folder, pause):
+        self.executor, self.folder, self.pause = executor, folder, pause
+
+    def map(self, function, jobs):
+        return self.executor.map(Noted(function, self.folder, self.pause), list(enumerate(jobs)))
+
+    def workers(self):
+        """For each job the processes that began it, in their order."""
+        notes = [list(map(int, path.name.split())) for path in self.folder.glob("* * *")]
+        by_job = {}
+        for job, process, _ in sorted(notes, key=lambda note: note[2]):
+            by_job.setdefault(job, []).append(process)
+        return by_job
+
+
+def kill_a_busy_one(executor):
+    """A progress function that kills, once, a process that has just begun its second job."""
+    killed = []
+
+    def progress(done, total, snapshot):
+        while not killed:
+            begun = collections.Counter(itertools.chain(*executor.workers().values()))
+            killed.extend([process for process, jobs in begun.items() if jobs > 1][:1])
+            time.sleep(0.01)
+            for process in killed:
+                os.kill(process, signal.SIGKILL)
+
+    return progress, killed
 
 
 def main() -> None:

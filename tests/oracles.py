@@ -354,7 +354,7 @@ def order_dp(log_phi):
             b[s] = np.logaddexp(b[s], alpha[i][s] + b[s | 1 << i])
     edges = np.zeros((n, n))
     for v in range(n):
-        free = np.array([s for s in range(1 << n) if not s >> v & 1])
+        free = np.flatnonzero(np.arange(1 << n) >> v & 1 == 0)
         gamma = np.full(1 << n, -np.inf)
         gamma[free] = g[free] + b[free | 1 << v]
         for u in range(n):
@@ -585,18 +585,27 @@ def log_rank_density(ranks, borders, dag, score, held=None):
 
     Where borders[v] is a number, column v holds states, so many of them.
     """
+    within, log_score = rank_parts(ranks, borders, score, held)
+    return within + sum(log_score(v, parents) for v, parents in enumerate(dag))
+
+
+def rank_parts(ranks, borders, score, held=None):
+    """What that is a sum of: ln density within cells, and (v, parents) -> ln score of a family."""
     measured = [v for v, border in enumerate(borders) if not isinstance(border, int)]
     arities = [len(b) - 1 if v in measured else b for v, b in enumerate(borders)]
     states = np.array(ranks, dtype=int)
     held = np.zeros(states.shape, bool) if held is None else held
-    total = 0.0
+    within = 0.0
     for v in measured:
         states[:, v] = [sum(b < row[v] for b in borders[v]) - 1 for row in ranks]
         widths = [high - low for low, high in itertools.pairwise(borders[v])]
-        total -= sum(math.log(widths[k]) for k in states[~held[:, v], v])
-    for v, parents in enumerate(dag):
-        total += score(states[~held[:, v]], arities, v, members(parents))
-    return total
+        within -= sum(math.log(widths[k]) for k in states[~held[:, v], v])
+
+    @functools.cache
+    def log_score(v, parents):
+        return score(states[~held[:, v]], arities, v, members(parents))
+
+    return within, log_score
 
 
 def posterior_over_cuts(table, arities, bins, score, held=None):
@@ -618,8 +627,9 @@ def posterior_over_cuts(table, arities, bins, score, held=None):
     log_weight, dags = {}, all_dags(n)
     for way in ways:
         chosen = [each[c] for each, c in zip(borders, way, strict=True)]
+        within, log_score = rank_parts(ranks, chosen, score, held)
         for dag in dags:
-            log_weight[way, dag] = log_rank_density(ranks, chosen, dag, score, held)
+            log_weight[way, dag] = within + sum(itertools.starmap(log_score, enumerate(dag)))
     total = log_sum(log_weight.values())
     edges, shares = np.zeros((n, n)), [[0.0] * len(each) for each in borders]
     for (way, dag), weight in log_weight.items():

@@ -222,22 +222,14 @@ def covered(tables, m=30, n=4, ess=4.0, deltas=(0.05, 0.2)):
     return hits
 
 
-def check_coverage(tables):
+@pytest.mark.slow
+def test_intervals_cover_at_the_stated_rate():
+    tables = 200
     for (what, delta), count in covered(tables).items():
         error = math.sqrt(delta * (1 - delta) * tables)
         assert count > tables * (1 - delta) - 4 * error, (what, delta, count)
         if what == "p":  # a difference is exactly 0 where no path leads from x to y
             assert count < tables * (1 - delta) + 4 * error, (what, delta, count)
-
-
-@pytest.mark.slow
-def test_intervals_cover_in_few_tables():
-    check_coverage(25)
-
-
-@pytest.mark.slow
-def test_intervals_cover_at_the_stated_rate():
-    check_coverage(200)
 
 
 # Real data, and large ones

@@ -13,11 +13,14 @@ from pathlib import Path
 import calls
 import numpy as np
 import pytest
+from killing import Noting, kill_a_busy_one
+from test_reports_analysis import METHODS, same, short, some_data
 
 import bnlab as bn
 from bnlab import running
 from bnlab.annealing.runs import _block_size
 from bnlab.labs.scaling_out import Ledger
+from bnlab.reports import analyse
 from bnlab.running import MAX_BYTES
 from bnlab.sampling import OrderWalker, chains as engine
 from bnlab.sampling.chains import ChainSettings
@@ -90,8 +93,8 @@ def test_processes_of_a_script_without_a_home_in_a_folder_with_spaces_and_letter
     assert found.stdout.split() == [b"equal"], found.stderr.decode()
 
 
-@pytest.mark.slow
-def test_dask(plain, small_blocks):
+@pytest.fixture(scope="module")
+def dask():
     distributed = pytest.importorskip("distributed", reason="needs the cluster extra")
     with (
         distributed.LocalCluster(
@@ -99,8 +102,44 @@ def test_dask(plain, small_blocks):
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
-        assert os.getpid() not in client.run(os.getpid).values()
-        assert calls.differing(calls.everything(client.get_executor()), plain) == set()
+        yield client
+
+
+@pytest.mark.slow
+def test_dask(plain, small_blocks, dask):
+    assert os.getpid() not in dask.run(os.getpid).values()
+    assert calls.differing(calls.everything(dask.get_executor()), plain) == set()
+
+
+@pytest.mark.slow
+def test_analyses_on_dask(dask):
+    for method in METHODS:
+        plan, rngs = short(method), [np.random.default_rng(7) for _ in range(2)]
+        there = analyse(some_data(), rng=rngs[0], plan=plan, executor=dask.get_executor())
+        assert same(there, analyse(some_data(), rng=rngs[1], plan=plan)), method
+
+
+@pytest.mark.slow
+def test_a_killed_dask_worker_costs_only_its_own_runs(dask, tmp_path, monkeypatch):
+    monkeypatch.setattr("bnlab.sampling.order_target.BLOCK_TERMS", 1)  # many jobs
+    call, executor = calls.CALLS["AIS"], Noting(dask.get_executor(), tmp_path, 0.1)
+    progress, killed = kill_a_busy_one(executor)
+    draws = call(executor=executor, progress=progress)
+    assert calls.differing(calls.arrays(draws), calls.arrays(call())) == set()
+    assert not draws.run.stopped
+    workers = executor.workers()
+    assert len(workers) > 20
+    again = [by for by in workers.values() if len(by) > 1]
+    assert again, "no job was lost"
+    assert all(by[0] == killed[0] for by in again)
+
+
+@pytest.mark.slow
+def test_a_killed_dask_worker_does_not_stop_chains(dask, tmp_path):
+    dask.wait_for_workers(2, timeout=60)  # the nanny has begun another one
+    call, executor = calls.CALLS["partitions"], Noting(dask.get_executor(), tmp_path, 0.0)
+    draws = call(300, executor=executor, progress=kill_a_busy_one(executor)[0])
+    assert calls.differing(calls.arrays(draws), calls.arrays(call(300))) == set()
 
 
 @pytest.mark.slow

@@ -1,9 +1,7 @@
 """Processes killed in the middle: nothing saved is lost, and the end is the same, bit for bit."""
 
-import collections
 import hashlib
 import io
-import itertools
 import os
 import random
 import signal
@@ -16,7 +14,7 @@ from pathlib import Path
 import calls
 import numpy as np
 import pytest
-from killing import CALLS, Nursery
+from killing import CALLS, Noting, Nursery, kill_a_busy_one
 
 from bnlab.checkpoints import MAGIC
 
@@ -106,88 +104,7 @@ def test_a_run_killed_in_a_save(name, number, tmp_path, nursery):
     check_end(name, path)
 
 
-# Workers
-
-
-class Noted:
-    """A function that notes which process worked on which job."""
-
-    def __init__(self, function, folder, pause):
-        self.function, self.folder, self.pause = function, folder, pause
-
-    def __call__(self, numbered):
-        number, job = numbered
-        (self.folder / f"{number} {os.getpid()} {time.monotonic_ns()}").touch()
-        time.sleep(self.pause)
-        return self.function(job)
-
-
-class Noting:
-    """An executor that passes on what is to be done, and notes who did it."""
-
-    def __init__(self, executor, folder, pause):
-        self.executor, self.folder, self.pause = executor, folder, pause
-
-    def map(self, function, jobs):
-        return self.executor.map(Noted(function, self.folder, self.pause), list(enumerate(jobs)))
-
-    def workers(self):
-        """For each job the processes that began it, in their order."""
-        notes = [list(map(int, path.name.split())) for path in self.folder.glob("* * *")]
-        by_job = {}
-        for job, process, _ in sorted(notes, key=lambda note: note[2]):
-            by_job.setdefault(job, []).append(process)
-        return by_job
-
-
-def kill_a_busy_one(executor):
-    """A progress function that kills, once, a process that has just begun its second job."""
-    killed = []
-
-    def progress(done, total, snapshot):
-        while not killed:
-            begun = collections.Counter(itertools.chain(*executor.workers().values()))
-            killed.extend([process for process, jobs in begun.items() if jobs > 1][:1])
-            time.sleep(0.01)
-            for process in killed:
-                os.kill(process, signal.SIGKILL)
-
-    return progress, killed
-
-
-@pytest.fixture(scope="module")
-def client():
-    distributed = pytest.importorskip("distributed", reason="needs the cluster extra")
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=":0"
-        ) as cluster,
-        distributed.Client(cluster) as client,
-    ):
-        yield client
-
-
-@pytest.mark.slow
-def test_a_killed_dask_worker_costs_only_its_own_runs(client, tmp_path, monkeypatch):
-    monkeypatch.setattr("bnlab.sampling.order_target.BLOCK_TERMS", 1)  # many jobs
-    call, executor = calls.CALLS["AIS"], Noting(client.get_executor(), tmp_path, 0.2)
-    progress, killed = kill_a_busy_one(executor)
-    draws = call(100, executor=executor, progress=progress)
-    assert calls.differing(calls.arrays(draws), calls.arrays(call(100))) == set()
-    assert not draws.run.stopped
-    workers = executor.workers()
-    assert len(workers) > 20
-    again = [by for by in workers.values() if len(by) > 1]
-    assert again, "no job was lost"
-    assert all(by[0] == killed[0] for by in again)
-
-
-@pytest.mark.slow
-def test_a_killed_dask_worker_does_not_stop_chains(client, tmp_path):
-    client.wait_for_workers(2, timeout=60)  # the nanny has begun another one
-    call, executor = calls.CALLS["partitions"], Noting(client.get_executor(), tmp_path, 0.0)
-    draws = call(COUNT, executor=executor, progress=kill_a_busy_one(executor)[0])
-    assert calls.differing(calls.arrays(draws), calls.arrays(call(COUNT))) == set()
+# Workers; those of Dask: tests/test_executors.py
 
 
 @pytest.mark.slow

@@ -317,19 +317,6 @@ class TestAnalysis:
                 again = analyse(data, rng=np.random.default_rng(7), plan=plan, executor=executor)
                 assert same(first, again)
 
-    @pytest.mark.slow
-    def test_the_same_on_dask(self):
-        distributed = pytest.importorskip("distributed", reason="needs the cluster extra")
-        data, place = some_data(), {"host": "127.0.0.1", "dashboard_address": ":0"}
-        with (
-            distributed.LocalCluster(n_workers=2, threads_per_worker=1, **place) as cluster,
-            distributed.Client(cluster) as client,
-        ):
-            for method in METHODS:
-                plan, rngs = short(method), [np.random.default_rng(7) for _ in range(2)]
-                there = analyse(data, rng=rngs[0], plan=plan, executor=client.get_executor())
-                assert same(there, analyse(data, rng=rngs[1], plan=plan)), method
-
     @pytest.mark.quick("draws", "burn-in-orders", "burn-in-partitions", "burn-in-search")
     @pytest.mark.parametrize("method", RESUMED)
     @pytest.mark.parametrize("share", [150, 600], ids=["burn-in", "draws"])

@@ -348,22 +348,27 @@ def test_every_class_of_widgets_is_here() -> None:
     assert {case.of for case in CASES} == public
 
 
-@pytest.mark.parametrize(
-    "case",
-    [
-        pytest.param(case, id=str(case), marks=[pytest.mark.slow] if str(case) in LONG else [])
-        for case in CASES
-    ],
-)
-def test_a_moved_widget_shows_what_a_new_one_shows(case: Case) -> None:
+def check_moves(case: Case, chosen: Callable[[list[Any], Any], list[Any]]) -> None:
+    """Move each control in turn to the stops chosen of its own and of where it stands."""
     made = case.make()
     for name in controls(made):
-        for stop in some(stops(controls(made)[name]), values(made)[name]):
+        for stop in chosen(stops(controls(made)[name]), values(made)[name]):
             controls(made)[name].value = stop
             check(case, made)
     for part in parts(made.widget):
         if isinstance(part, Figure):
             check_plot(part.picture)
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if str(case) not in LONG], ids=str)
+def test_a_moved_widget_shows_what_a_new_one_shows(case: Case) -> None:
+    check_moves(case, some)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_every_stop_of_every_control(case: Case) -> None:
+    check_moves(case, lambda every, now: every)
 
 
 @cache
@@ -404,16 +409,6 @@ def test_a_table_of_the_readers_own_stands_in_for_the_data_sets(kind: type) -> N
         for stop in some(stops(control), control.value):
             control.value = stop
             assert all(panel.caption for panel in made.panels.values())
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("case", CASES, ids=str)
-def test_every_stop_of_every_control(case: Case) -> None:
-    made = case.make()
-    for name in controls(made):
-        for stop in stops(controls(made)[name]):
-            controls(made)[name].value = stop
-            check(case, made)
 
 
 @pytest.mark.parametrize("case", RUNS, ids=str)
