@@ -18,7 +18,7 @@ from killing import CALLS, Noting, Nursery, kill_a_busy_one
 
 from bnlab.checkpoints import MAGIC
 
-COUNT = 300
+COUNT, CYCLES = 300, 100  # of draws, runs or climbs, and of cycles, which take longer
 KILLS = 8
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="SIGKILL and fork are needed")
@@ -29,6 +29,10 @@ def nursery():
     program = Nursery()
     yield program
     program.close()
+
+
+def count_of(name):
+    return CYCLES if name.startswith(("completions", "cuts")) else COUNT
 
 
 def kept(path):
@@ -47,8 +51,9 @@ def check_end(name, path):
     before = kept(path)
     told = []
     call = CALLS[name]
-    resumed = call(COUNT, checkpoint=path, progress=lambda done, *_: told.append(done))
-    whole = call(COUNT)
+    count = count_of(name)
+    resumed = call(count, checkpoint=path, progress=lambda done, *_: told.append(done))
+    whole = call(count)
     assert told and before, "nothing had been saved, or nothing was left to do"
     assert calls.differing(calls.arrays(resumed), calls.arrays(whole)) == set()
     assert not resumed.run.stopped
@@ -60,7 +65,7 @@ def kill_often(name, path, nursery, kills):
     clock = random.Random(name)
     landed, before = 0, 0
     for kill in range(kills):
-        child = nursery.begin(name, path, COUNT)
+        child = nursery.begin(name, path, count_of(name))
         while kill == kills - 1 and kept(path) == 0:
             time.sleep(0.01)  # on a busy machine, until something is saved
         time.sleep(clock.uniform(0, 0.05))
