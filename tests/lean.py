@@ -1,7 +1,8 @@
 """Bokeh without the work that it throws away, for tests that make and tell thousands of models.
 
 To tell which properties of a model are set, Bokeh works out the defaults of all others too, and
-each default anew for each model. What comes out is the same: kept films are made without this.
+each default anew for each model; and it looks for callbacks to warn of, also where it is to warn of
+none. What comes out is the same: kept films are made without this.
 """
 
 from collections.abc import Callable
@@ -10,11 +11,14 @@ from typing import Any
 import pytest
 from bokeh.core.has_props import HasProps
 from bokeh.core.property.descriptors import PropertyDescriptor
+from bokeh.core.property.wrappers import PropertyValueDict, PropertyValueList, PropertyValueSet
 
 QUERY, DEFAULT = HasProps.query_properties_with_values, PropertyDescriptor._get_default
 PLAIN = (type(None), bool, int, float, str)
+EMPTY = (PropertyValueDict, PropertyValueList, PropertyValueSet)
 
 plain_defaults: dict[tuple[type, str], Any] = {}
+empty_defaults: dict[tuple[type, str], type] = {}
 
 
 def _of_those_set(
@@ -31,13 +35,22 @@ def _of_those_set(
 
 
 def _default(descriptor: Any, model: Any) -> Any:
-    """A property's default, looked up once for each class if it is a number or a text."""
-    key = type(model), descriptor.name
-    if descriptor.name in (model.themed_values() or ()):
+    """A property's default, looked up once for each class if it is a number, a text or empty."""
+    name, own = descriptor.name, model._unstable_default_values
+    if name in (model.themed_values() or ()):
         return DEFAULT(descriptor, model)
+    if name in own:
+        return own[name]
+    key = type(model), name
+    if key in empty_defaults:
+        own[name] = empty_defaults[key]()
+        own[name]._register_owner(model, descriptor)
+        return own[name]
     if key not in plain_defaults:
         value = DEFAULT(descriptor, model)
-        if type(value) not in PLAIN or descriptor.name in model._unstable_default_values:
+        if isinstance(value, EMPTY) and not value and name in own:
+            empty_defaults[key] = type(value)
+        if type(value) not in PLAIN or name in own:
             return value
         plain_defaults[key] = value
     return plain_defaults[key]
@@ -47,3 +60,4 @@ def make_lean(patch: pytest.MonkeyPatch) -> None:
     """Have it so for a test."""
     patch.setattr(HasProps, "query_properties_with_values", _of_those_set)
     patch.setattr(PropertyDescriptor, "_get_default", _default)
+    patch.setattr("bokeh.embed.util.submodel_has_python_callbacks", lambda models: False)
