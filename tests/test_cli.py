@@ -700,7 +700,7 @@ def test_a_place_that_may_not_be_written(here: Path, capsys: pytest.CaptureFixtu
 def test_ctrl_c_writes_what_is_at_hand(here: Path) -> None:
     write_table(here / "wide.csv", m=100, n=24)
     command = [sys.executable, "-m", "bnlab", "report", "wide.csv", "-o", "page.html"]
-    options = ["--seed", "1", "--method", "orders", "--seconds", "20"]
+    options = ["--seed", "1", "--method", "orders", "--seconds", "8"]
     with subprocess.Popen(
         [*command, *options], cwd=here, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as run:
