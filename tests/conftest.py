@@ -28,7 +28,11 @@ LONG = (
     "test_course.py",
     "test_fuzzing.py",
     "test_browser.py",
+    "test_memory_peaks.py",
     "test_widgets.py",
+    "test_stills.py",
+    "test_films.py",
+    "test_cli.py",
     "test_bad_input.py",
 )
 # Notebooks of half a minute and more, and the folder of the papers.
