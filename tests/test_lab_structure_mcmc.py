@@ -76,6 +76,27 @@ def test_only_partitions_with_reversals_do_well_on_both_data_sets() -> None:
 
 
 @pytest.mark.slow
+def test_a_walk_by_jumps_never_leaves_its_start_whose_w_is_large() -> None:
+    """61 nats below in ln p̃, 84 in ln q."""
+    run = walked()[0]["wine", "jumps"]
+    (stuck,) = np.flatnonzero((run.values == run.values[:, :1]).all(axis=(1, 2)))
+    table = bn.score_families(bn.load_dataset("wine"), bn.BDeu(1.0), max_parents=3)
+    chances = bn.Global(bn.order_posterior(table).edges).chances
+    u, v = np.triu_indices(table.n, 1)
+    ways = np.stack([chances[u, v], chances[v, u], 1 - chances[u, v] - chances[v, u]])
+
+    def log_q(dags):
+        edges = bn.graphs.to_adjacency(dags).astype(bool)
+        way = np.where(edges[..., u, v], 0, np.where(edges[..., v, u], 1, 2))
+        return np.log(ways[way, np.arange(u.size)]).sum(axis=-1)
+
+    best = run.log_target.ravel().argmax()
+    below = run.log_target.max() - run.log_target[stuck, 0]
+    q_below = log_q(run.values.reshape(-1, table.n)[best]) - log_q(run.values[stuck, 0])
+    assert (below, q_below) == (pytest.approx(61, abs=4), pytest.approx(84, abs=4))
+
+
+@pytest.mark.slow
 def test_most_jumps_on_tic_tac_toe_are_no_dags_with_three_parents_at_most() -> None:
     table = bn.score_families(bn.load_dataset("tic_tac_toe"), bn.BDeu(1.0), max_parents=3)
     chances = bn.Global(bn.order_posterior(table).edges).chances
