@@ -370,13 +370,13 @@ def own_soils(big, CODES, slugs, bloom, clay):
 
 TRUE = {"line_color": INK, "line_dash": "dashed", "line_width": 2}  # of the line at the true 0.64
 ASKED_FOR = "share that flowers without slugs"
-TREATED = ("soil, slugs", "def cut", "EXTRA = ", "def fill", "def each_way", "rng, told")
+TREATED = ("soil, slugs", "def cut", "EXTRA = ", "def fill", "def each_way", "rng, gardens")
 ASKED = ("path = ", *TREATED[:3], "def ask", "tiers = ")
 
 
 @of("14_your_own_data", *TREATED, slow=True)
-def own_missing(told):
-    rows = {key: found for key, found in told.items() if key[0] or key[1] == "average"}
+def own_missing(gardens):
+    rows = {key: found for key, found in gardens.items() if key[0] or key[1] == "average"}
     labels = [f"{why}: {way}" if why else "none missing" for why, way in rows]
     alt = "Answers of forty gardens: a row for each reason and each way, a line at the truth"
     axes = Axis(f"{ASKED_FOR} (dots: 40 gardens; dashed: 0.64)", (0.3, 1)), Axis("", labels[::-1])
@@ -398,11 +398,11 @@ def own_humps(told):
     for title, way in ("Without tiers", "no tiers"), ("With tiers", "ours"):
         counts = np.histogram(told[way][0], bins)[0].tolist()
         alt = f"Histogram of the answers of 1,000 DAGs and filled tables. {title}"
-        axes = Axis(ASKED_FOR), Axis("draws", (0, 210))
+        axes = Axis(ASKED_FOR), Axis("draws", (0, 240))
         picture = canvas(title, alt, *axes, size=(380, 260))
         picture.quad(bins[:-1].tolist(), bins[1:].tolist(), counts, 0, color=COLOURS[0])
         for at_share, said, align in (0.42, "seen: 0.43 ", "right"), (0.65, " true: 0.64", "left"):
-            letter(picture, [at_share], [195], [said], align=align)
+            letter(picture, [at_share], [220], [said], align=align)
         picture.vspan([0.43, 0.64], **TRUE)
         out.append(picture)
     return out
