@@ -49,10 +49,13 @@ def errors_of(run, exact):
     return np.array([np.abs(edges - exact.edges).sum() for edges in chains])
 
 
-def corners_met(run):
-    """To how many corners the middle points in the DAGs of a chain, on average."""
-    to_corner = bn.graphs.to_adjacency(run.values[:, 50:])[..., 4, [0, 2, 6, 8]]
-    return to_corner.any(axis=1).sum(axis=-1).mean()
+def modes_met(run, exact):
+    """In how many modes of tic-tac-toe a chain is, on average: corners of probable DAGs."""
+    rng = np.random.default_rng(1)
+    low = np.quantile(bn.sample_dags(exact, draws=20_000, rng=rng).log_target, 0.025)
+    to_corner = bn.graphs.to_adjacency(run.values)[..., 4, [0, 2, 6, 8]]
+    met = to_corner & (run.log_target >= low)[..., np.newaxis]
+    return met[:, 50:].any(axis=1).sum(axis=1).mean()
 
 
 @pytest.mark.slow
@@ -63,8 +66,8 @@ def test_only_partitions_with_reversals_do_well_on_both_data_sets() -> None:
     for kind in ("small steps", "no reversals"):
         assert 1.5 * good < error["wine", kind].mean()
     assert np.median(error["wine", "jumps"]) < good < 5 < error["wine", "jumps"].max()
-    found = {kind: corners_met(runs["tic_tac_toe", kind]) for kind in THIN}
-    assert found["reversals"] == 1
+    found = {kind: modes_met(runs["tic_tac_toe", kind], exact["tic_tac_toe"]) for kind in THIN}
+    assert (found["small steps"], found["jumps"], found["reversals"]) == (0, 0, 1)
     assert max(found[kind] for kind in THIN if kind != "partitions") < 2
     assert found["partitions"] > 3
     others = [error["tic_tac_toe", kind].mean() for kind in THIN if kind != "partitions"]
@@ -77,7 +80,7 @@ def test_only_partitions_with_reversals_do_well_on_both_data_sets() -> None:
 
 @pytest.mark.slow
 def test_a_walk_by_jumps_never_leaves_its_start_whose_w_is_large() -> None:
-    """61 nats below in ln p̃, 84 in ln q."""
+    """62 nats below in ln p̃, 84 in ln q."""
     run = walked()[0]["wine", "jumps"]
     (stuck,) = np.flatnonzero((run.values == run.values[:, :1]).all(axis=(1, 2)))
     table = bn.score_families(bn.load_dataset("wine"), bn.BDeu(1.0), max_parents=3)
@@ -93,7 +96,7 @@ def test_a_walk_by_jumps_never_leaves_its_start_whose_w_is_large() -> None:
     best = run.log_target.ravel().argmax()
     below = run.log_target.max() - run.log_target[stuck, 0]
     q_below = log_q(run.values.reshape(-1, table.n)[best]) - log_q(run.values[stuck, 0])
-    assert (below, q_below) == (pytest.approx(61, abs=4), pytest.approx(84, abs=4))
+    assert (below, q_below) == (pytest.approx(62, abs=1), pytest.approx(84, abs=4))
 
 
 @pytest.mark.slow
