@@ -86,7 +86,7 @@ class EdgePenalty:
     array([-0., -2., -4.])
     """
 
-    nats: Annotated[float, Range(-1e8, 1e8, "[]", INSTEAD)]
+    nats: Annotated[float, Range(-LARGEST_LOG, LARGEST_LOG, "[]", INSTEAD)]
 
     def log_factor(self, n: int, v: int, parents: Ints, /) -> Floats:
         """Return -nats |G|, shape (F,)."""
@@ -113,7 +113,7 @@ class EdgeBeliefs(Record):
     """
 
     beliefs: ArrayLike
-    strength: Annotated[float, Range(0, 1e8, "[]", INSTEAD)] = 1.0
+    strength: Annotated[float, Range(0, LARGEST_LOG, "[]", INSTEAD)] = 1.0
 
     def __post_init__(self) -> None:
         matrix = np.array(self.beliefs, float)

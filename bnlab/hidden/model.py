@@ -15,6 +15,7 @@ from bnlab.checkpoints import identity
 from bnlab.checks import Count, Ints, Range, checked, frozen
 from bnlab.data import Data, Gapped
 from bnlab.data.validation import check_codes
+from bnlab.priors import LARGEST_LOG
 from bnlab.records import altered
 from bnlab.results import Record
 
@@ -60,7 +61,7 @@ class HiddenModel(Record):
         /,
         *,
         hidden: Sequence[int],
-        strength: Annotated[float, Range(1e-100, 1e8, "[]")] = 1.0,
+        strength: Annotated[float, Range(1e-100, LARGEST_LOG, "[]")] = 1.0,
     ) -> None:
         masks = graphs.check_dag(parents)
         states = np.asarray(arities)

@@ -61,7 +61,8 @@ class Explorer(View):
     def __init__(self, data: bn.Data | None = None) -> None:
         dataset = board.dataset_choice(DATASETS, data)
         for each in map(table, DATASETS if data is None else (data,)):  # so that the list answers
-            _places(each), paths(each, each.m)
+            _places(each)
+            paths(each, each.m)
         m = table(dataset.value).m
         super().__init__(dataset=dataset, size=size_slider("rows used", stops(STEPS, m), m))
 

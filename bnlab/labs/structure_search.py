@@ -137,7 +137,10 @@ class Steps(View):
         dataset = board.dataset_choice(DATASETS, data)
         walk = board.choice("search", list(WALKS))
         for case in DATASETS if data is None else (data,):  # now, so that the lists answer
-            best(case), _places(case), *(climbed(case, tabu) for tabu in WALKS.values())
+            best(case)
+            _places(case)
+            for tabu in WALKS.values():
+                climbed(case, tabu)
         step = board.step_slider("moves made", 0, 0, _last(dataset.value, walk.value), "420px")
         super().__init__(dataset=dataset, walk=walk, step=step)
 

@@ -286,7 +286,7 @@ class LazyScores(Record):
             )
         shape = (n, family_count(n, k))
         memory.require(
-            27 * shape[0] * shape[1] + 8 * int(arities.sum()) * -(-data.m // 64),
+            27 * shape[0] * shape[1] + 8 * _words(data) * int(arities.sum()),
             task=f"room for all families of up to {k} parents of n={n} variables",
             remedy=FEWER,
         )
@@ -367,7 +367,12 @@ def _counts(data: Data, score: Score, k: int, log_prior: Floats) -> tuple[NDArra
         raise ValueError(f"score={score!r}: pseudo-counts are positive, and penalties finite")
     columns = np.array(data.values.T, order="C")
     first = np.cumsum(arities) - arities
-    words = np.zeros((int(arities.sum()), -(-data.m // 64)), np.uint64)  # a bit for each row
+    words = np.zeros((int(arities.sum()), _words(data)), np.uint64)
     lazy_scores.set_bits(columns, first, words)
     source = columns, words, first, arities, log_prior, sizes
     return *source, *pseudo_counts, penalties
+
+
+def _words(data: Data) -> int:
+    """Words of 64 bits for the rows of one state."""
+    return -(-data.m // 64)

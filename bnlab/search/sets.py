@@ -361,7 +361,7 @@ def _follow(
     n = chain.dag.size
     state, gains = kernels.stand(chain.dag.copy(), source)
     marks, trace, done = chain.marks.copy(), np.empty(steps), 0
-    store = stored(chain.dags, chain.scores, 2 * keep + n * n)  # with neighbours of one
+    store = stored(chain.dags, chain.scores, _rows(keep, n))
     while done < steps:
         if not kernels.has_room(store):
             _keep_best(store, keep)
@@ -384,10 +384,15 @@ def _keep_best(store: kernels.Store, keep: int) -> None:
     kernels.keep(store, np.sort(best))
 
 
+def _rows(keep: int, n: int) -> int:
+    """Room for twice as many DAGs as are kept, and for the neighbours of one."""
+    return 2 * keep + n * n
+
+
 def _bytes(n: int, steps: int, chains: int, keep: int) -> int:
     """What a shotgun search takes, at most: in a round, or when all that was found is ranked."""
     kept, at_work = 8 * keep * (n + 1), min(chains, os.cpu_count() or 1)
-    in_a_round = (2 * chains - at_work) * kept + at_work * store_bytes(n, 2 * keep + n * n)
+    in_a_round = (2 * chains - at_work) * kept + at_work * store_bytes(n, _rows(keep, n))
     return 8 * chains * steps + max(in_a_round, 3 * chains * kept)
 
 
