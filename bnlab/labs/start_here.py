@@ -25,9 +25,9 @@ DATASETS = ("coronary", "tic_tac_toe", "wine", "iris")
 SEED = 2016
 DRAWS = 2000
 DELTA = 0.05
-FEW = 6
+MANY = 14
 ROOM = (260, 340, 290), (340, 420, 390)
-"""Pixels for matrix, network and bars: of few variables, all beside each other; of more."""
+"""Pixels for matrix, network and bars: all beside each other; of many variables."""
 
 STEPS = (0, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
 
@@ -64,6 +64,7 @@ class Explorer(View):
             _places(each)
             paths(each, each.m)
         m = table(dataset.value).m
+        self._room = ROOM[table(dataset.value).n >= MANY]  # of all data sets: resizing is slow
         super().__init__(dataset=dataset, size=size_slider("rows used", stops(STEPS, m), m))
 
     def settle(self, moved: str) -> None:
@@ -75,7 +76,7 @@ class Explorer(View):
     def draw(self, dataset: Case, size: int) -> Board:
         """The posterior given the first rows, at the places that all rows give the network."""
         data, margin = table(dataset), bn.hoeffding_margin(DRAWS, DELTA)
-        side, net, bars = ROOM[data.n > FEW]
+        side, net, bars = self._room
         edges, names = posterior(data, size).edges, data.names
         u, v = np.unravel_index(np.argmax(edges), edges.shape)
         drawn = plots.network(edges, names, _places(data), width=net)
