@@ -202,9 +202,9 @@ FILMS = {
         ),
         Film(
             "11_structure_mcmc",
-            ("thin = ", "stuck = "),
+            ("thin = ", "exact = ", "stuck = "),
             "stuck",
-            ("data", "walk"),
+            ("walk",),
             still="structure_mcmc_stuck",
             slow=True,
         ),

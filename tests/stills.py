@@ -254,7 +254,7 @@ def hidden_loops(loops):
     return at(loops, shape="e = 0.2 (thesis)")
 
 
-@of("11_structure_mcmc", "thin = ", "stuck = ", slow=True)
+@of("11_structure_mcmc", "thin = ", "exact = ", "stuck = ", slow=True)
 def structure_mcmc_stuck(stuck):
     return at(stuck)
 

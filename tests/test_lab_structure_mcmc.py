@@ -25,23 +25,20 @@ def kernels(table):
 
 @cache
 def walked():
-    """16 chains of each kind by data set, and the exact posteriors, as the lab makes them."""
-    runs, exact = {}, {}
-    for name in ("wine", "tic_tac_toe"):
-        table = bn.score_families(bn.load_dataset(name), bn.BDeu(1.0), max_parents=3)
-        exact[name], on_dags = bn.dag_posterior(table), kernels(table)
-        rng = np.random.default_rng(1)
-        orders = [rng.permutation(table.n) for _ in range(16)]
-        start = [bn.best_dag_given_order(table, order) for order in orders]
-        for kind, thin in THIN.items():
-            how = {"draws": 100, "chains": 16, "burn_in": 0, "thin": thin, "rng": rng}
-            if kind in on_dags:
-                run = bn.sample_structures(table, kernel=on_dags[kind], start=start, **how)
-            else:
-                reversals = 0.1 * (kind == "partitions")
-                run = bn.sample_partitions(table, reversals=reversals, **how)
-            runs[name, kind] = run
-    return runs, exact
+    """16 chains of each kind on tic-tac-toe, and the exact posterior, as the lab makes them."""
+    table = bn.score_families(bn.load_dataset("tic_tac_toe"), bn.BDeu(1.0), max_parents=3)
+    on_dags, rng = kernels(table), np.random.default_rng(1)
+    orders = [rng.permutation(table.n) for _ in range(16)]
+    start = [bn.best_dag_given_order(table, order) for order in orders]
+    runs = {}
+    for kind, thin in THIN.items():
+        how = {"draws": 100, "chains": 16, "burn_in": 0, "thin": thin, "rng": rng}
+        if kind in on_dags:
+            runs[kind] = bn.sample_structures(table, kernel=on_dags[kind], start=start, **how)
+        else:
+            reversals = 0.1 * (kind == "partitions")
+            runs[kind] = bn.sample_partitions(table, reversals=reversals, **how)
+    return runs, bn.dag_posterior(table)
 
 
 def errors_of(run, exact):
@@ -59,44 +56,22 @@ def modes_met(run, exact):
 
 
 @pytest.mark.slow
-def test_only_partitions_with_reversals_do_well_on_both_data_sets() -> None:
+def test_only_partitions_with_reversals_go_from_mode_to_mode() -> None:
     runs, exact = walked()
-    error = {key: errors_of(run, exact[key[0]]) for key, run in runs.items()}
-    good = max(error["wine", kind].mean() for kind in ("reversals", "partitions"))
-    for kind in ("small steps", "no reversals"):
-        assert 1.5 * good < error["wine", kind].mean()
-    assert np.median(error["wine", "jumps"]) < good < 5 < error["wine", "jumps"].max()
-    found = {kind: modes_met(runs["tic_tac_toe", kind], exact["tic_tac_toe"]) for kind in THIN}
+    found = {kind: modes_met(run, exact) for kind, run in runs.items()}
     assert (found["small steps"], found["jumps"], found["reversals"]) == (0, 0, 1)
     assert max(found[kind] for kind in THIN if kind != "partitions") < 2
     assert found["partitions"] > 3
-    others = [error["tic_tac_toe", kind].mean() for kind in THIN if kind != "partitions"]
-    assert error["tic_tac_toe", "partitions"].mean() < 0.7 * min(others)
-    assert error["tic_tac_toe", "reversals"].min() > 11
-    accepted = {name: runs[name, "jumps"].stats["acceptance_global"].mean() for name in exact}
-    assert accepted["wine"] > 0.1
-    assert accepted["tic_tac_toe"] < 0.01
-
-
-@pytest.mark.slow
-def test_a_walk_by_jumps_never_leaves_its_start_whose_w_is_large() -> None:
-    """62 nats below in ln p̃, 84 in ln q."""
-    run = walked()[0]["wine", "jumps"]
-    (stuck,) = np.flatnonzero((run.values == run.values[:, :1]).all(axis=(1, 2)))
-    table = bn.score_families(bn.load_dataset("wine"), bn.BDeu(1.0), max_parents=3)
-    chances = bn.Global(bn.order_posterior(table).edges).chances
-    u, v = np.triu_indices(table.n, 1)
-    ways = np.stack([chances[u, v], chances[v, u], 1 - chances[u, v] - chances[v, u]])
-
-    def log_q(dags):
-        edges = bn.graphs.to_adjacency(dags).astype(bool)
-        way = np.where(edges[..., u, v], 0, np.where(edges[..., v, u], 1, 2))
-        return np.log(ways[way, np.arange(u.size)]).sum(axis=-1)
-
-    best = run.log_target.ravel().argmax()
-    below = run.log_target.max() - run.log_target[stuck, 0]
-    q_below = log_q(run.values.reshape(-1, table.n)[best]) - log_q(run.values[stuck, 0])
-    assert (below, q_below) == (pytest.approx(62, abs=1), pytest.approx(84, abs=4))
+    error = {kind: errors_of(run, exact) for kind, run in runs.items()}
+    others = [error[kind].mean() for kind in THIN if kind != "partitions"]
+    assert error["partitions"].mean() < 0.7 * min(others)
+    assert error["reversals"].min() > 11
+    assert runs["jumps"].stats["acceptance_global"].mean() < 0.001
+    accepted = runs["partitions"].stats
+    relocated, reversed_ = (
+        accepted[f"acceptance_{move}"].mean() for move in ("relocate", "reverse")
+    )
+    assert 5 * relocated < reversed_
 
 
 @pytest.mark.slow
@@ -114,26 +89,23 @@ def test_most_jumps_on_tic_tac_toe_are_no_dags_with_three_parents_at_most() -> N
     assert (dags & many).mean() == pytest.approx(0.19, abs=0.03)
 
 
-def test_stuck_follows_its_controls() -> None:
+def test_stuck_follows_its_control() -> None:
     runs, exact = walked()
     stuck = lab.Stuck(runs, exact)
-    name = "tic_tac_toe"
-    for walk in THIN:
+    for place, walk in enumerate(THIN):
         stuck.walk.value = walk
-        stuck.data.value = name
         shown = stuck.errors.source("chain_errors").data
-        errors = [errors_of(runs[name, each], exact[name]) for each in stuck.walk.options]
+        errors = [errors_of(runs[each], exact) for each in stuck.walk.options]
         of_walks, ideal = np.split(np.array(shown["error"]), [16 * len(THIN)])
         np.testing.assert_allclose(of_walks, np.ravel(errors))
         assert 1.5 < ideal.mean() < 2.5  # exact draws
         dark = np.flatnonzero(np.array(shown["alpha"]) > 0.5)
-        place = stuck.walk.options.index(walk)
         np.testing.assert_array_equal(dark, np.arange(16 * place, 16 * place + 16))
         trace = stuck.trace.source("stuck").data
-        worst = runs[name, walk].log_target[errors[place].argmax()]
+        worst = runs[walk].log_target[errors[place].argmax()]
         np.testing.assert_allclose(trace["most SAD"], worst, atol=0.001)
         least, most = errors[place].min(), errors[place].max()
-        assert stuck.errors.caption.startswith(f"{name}, {walk}: SAD {least:.2f} to {most:.2f}")
+        assert stuck.errors.caption.startswith(f"{walk}: SAD {least:.2f} to {most:.2f}")
 
 
 def test_what_does_not_fit_is_refused() -> None:

@@ -46,38 +46,29 @@ def families(table: bn.ScoreTable) -> LogPhi:
 
 
 class Stuck(View):
-    """Where single chains are, by data set and by kind of walk.
+    """Where single chains are, by kind of walk.
 
-    Controls `data` and `walk`; panels `errors` and `trace`.
+    Control `walk`; panels `errors` and `trace`.
 
     Parameters
     ----------
-    runs : (data set, kind of walk) -> chains without burn-in
-    exact : data set -> the posterior that the chains walk towards
+    runs : kind of walk -> chains without burn-in
+    exact : the posterior that they walk towards
     """
 
-    def __init__(
-        self, runs: Mapping[tuple[str, str], bn.Draws], exact: Mapping[str, bn.DagPosterior]
-    ) -> None:
+    def __init__(self, runs: Mapping[str, bn.Draws], exact: bn.DagPosterior) -> None:
         self._runs = runs
-        late = {key: run.values[:, run.values.shape[1] // 2 :] for key, run in runs.items()}
-        self._errors = {key: _errors(dags, exact[key[0]]) for key, dags in late.items()}
-        self._walks = list(dict.fromkeys(walk for _, walk in runs))
-        self._bands: dict[str, tuple[float, float]] = {}
-        for name, posterior in exact.items():
-            shape = late[name, self._walks[0]].shape
-            rng = np.random.default_rng(SEED)
-            drawn = bn.sample_dags(posterior, draws=shape[0] * shape[1], rng=rng)
-            self._errors[name, IDEAL] = _errors(drawn.values.reshape(shape), posterior)
-            low, high = np.quantile(drawn.log_target, (0.025, 0.975))
-            self._bands[name] = float(low), float(high)
-        super().__init__(data=choice("data", list(exact)), walk=choice("walk", self._walks))
+        late = {walk: run.values[:, run.values.shape[1] // 2 :] for walk, run in runs.items()}
+        shape = next(iter(late.values())).shape
+        drawn = bn.sample_dags(exact, draws=shape[0] * shape[1], rng=np.random.default_rng(SEED))
+        late[IDEAL] = drawn.values.reshape(shape)
+        self._errors = {walk: _errors(dags, exact) for walk, dags in late.items()}
+        self._band = np.quantile(drawn.log_target, (0.025, 0.975)).tolist()
+        super().__init__(walk=choice("walk", list(runs)))
 
-    def draw(self, data: str, walk: str) -> Board:
-        """The error of each chain of all walks on a data set, and four of the chains of one."""
-        kinds = [*self._walks, IDEAL]
-        draws, found = self._runs[data, walk], self._errors[data, walk]
-        low, high = self._bands[data]
+    def draw(self, walk: str) -> Board:
+        """The error of each chain of all walks, and four of the chains of one."""
+        draws, found, (low, high) = self._runs[walk], self._errors[walk], self._band
         made, chains = draws.values.shape[1], len(found)
         late = draws.log_target[:, made // 2 :]
         shown = np.argsort(found)[np.linspace(0, chains - 1, len(SHOWN)).astype(int)]
@@ -94,15 +85,14 @@ class Stuck(View):
         return {
             "errors": (
                 plots.chain_errors(
-                    kinds,
-                    np.array([self._errors[data, each] for each in kinds]),
+                    list(self._errors),
+                    np.array(list(self._errors.values())),
                     walk,
                     x=plots.Axis("walk"),
                     y=plots.Axis("SAD from the exact edges", (0.5, 50.0)),
                     title=f"Error of each of {chains} walks, second half",
                 ),
-                f"{data}, {walk}: SAD {found.min():.2f} to {found.max():.2f}, mean "
-                f"{found.mean():.2f}.",
+                f"{walk}: SAD {found.min():.2f} to {found.max():.2f}, mean {found.mean():.2f}.",
             ),
             "trace": (
                 trace,
