@@ -291,6 +291,30 @@ def structure_mcmc_layers():
     return drawn
 
 
+@of("11_structure_mcmc")
+def structure_mcmc_reversal():
+    places = [(0.9, 0.6), (0.1, 0.6), (0.5, 1.0), (0.1, 0.0)]
+    alt = "Four nodes and their edges"
+    drawn = []
+    for said, pairs in (
+        ("turn u → v round", ("wu", "uv", "vx")),
+        ("without their parents", ("vx",)),
+        ("new parents for u, v among them", ("vx", "vu", "wu")),
+        ("then new parents for v", ("vx", "vu", "wu", "wv")),
+    ):
+        edges = graphs.from_edges(4, [tuple(map("uvwx".index, pair)) for pair in pairs])
+        shown = graphs.to_adjacency(edges).astype(float)
+        drawn.append(
+            [
+                said,
+                plots.network(
+                    shown, list("uvwx"), places, width=190, height=190, title="", alt=alt
+                ),
+            ]
+        )
+    return drawn
+
+
 def in_layers(edges, layer, across):
     places = np.column_stack([across, 1 - np.array(layer) / max(layer)])
     alt = "Four nodes in layers, one below the other, with arrows downwards"

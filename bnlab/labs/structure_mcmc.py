@@ -3,12 +3,14 @@
 Chains on DAGs, and where they get stuck.
 """
 
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from itertools import product
+from itertools import permutations, product
 from operator import ne
 from typing import Any
 
+import networkx as nx
 import numpy as np
 
 import bnlab as bn
@@ -31,6 +33,7 @@ SHOWN = ("least SAD", "a third have less", "two thirds have less", "most SAD")
 """Of the chains in the order of their errors."""
 IDEAL = "exact draws"
 MOST_DAGS = 5000
+MIDDLE, CORNERS = 4, [0, 2, 6, 8]  # squares of tic-tac-toe
 
 Dag = tuple[frozenset[int], ...]
 """The parents of each node."""
@@ -96,8 +99,7 @@ class Stuck(View):
             ),
             "trace": (
                 trace,
-                "Shaded: 95 % of exact draws. R-hat of ln p̃ of all chains, second halves: "
-                f"{bn.diagnostics.rhat(late):.2f}.",
+                "Shaded: 95 % of exact draws.",
             ),
         }
 
@@ -106,6 +108,54 @@ def _errors(dags: Ints, exact: bn.DagPosterior) -> Floats:
     """Sums of absolute differences from the exact edges, of the DAGs (chains, draws, n)."""
     shares = bn.graphs.to_adjacency(dags).mean(axis=1)
     return np.array([bn.diagnostics.sad(each, exact.edges) for each in shares])
+
+
+def edges_met(visits: Sequence[Dag]) -> Floats:
+    """Of each edge u -> v, the share of the visits to DAGs that have it."""
+    edges = np.zeros((len(visits[0]), len(visits[0])))
+    for dag, count in Counter(visits).items():
+        for v, parents in enumerate(dag):
+            edges[list(parents), v] += count / len(visits)
+    return edges
+
+
+def reversal(dag: Dag, log_phi: LogPhi) -> dict[Dag, float]:
+    """J of an edge reversal [GrzegorczykHusmeier2008]: each DAG that it may propose -> chance."""
+    edges = [(u, v) for v, parents in enumerate(dag) for u in parents]
+    found: dict[Dag, float] = defaultdict(float)
+    for u, v in edges:
+        bare = tuple(frozenset() if w in (u, v) else P for w, P in enumerate(dag))
+        for turned, p in _new_parents(bare, u, log_phi, {v}).items():
+            for new, q in _new_parents(turned, v, log_phi, set()).items():
+                found[new] += p * q / len(edges)
+    return dict(found)
+
+
+def _new_parents(dag: Dag, v: int, log_phi: LogPhi, needed: set[int]) -> dict[Dag, float]:
+    """The DAGs with other parents of v, those needed among them, and their chances by weight."""
+    ways = {(*dag[:v], P, *dag[v + 1 :]): w for P, w in log_phi[v].items() if needed <= P}
+    ways = {new: w for new, w in ways.items() if _is_acyclic(new)}
+    weights = np.exp(np.array([*ways.values()]) - max(ways.values()))
+    return dict(zip(ways, weights / weights.sum(), strict=True))
+
+
+def _is_acyclic(graph: Dag) -> bool:
+    edges = [(u, v) for v, parents in enumerate(graph) for u in parents]
+    return bool(nx.is_directed_acyclic_graph(nx.DiGraph(edges)))
+
+
+def modes_met(dags: Ints, log_p: Floats, low: float) -> Ints:
+    """By each walk on tic-tac-toe, of DAGs (walks, draws, 10): corners of those above `low`."""
+    to_corner = bn.graphs.to_adjacency(dags)[..., MIDDLE, CORNERS]
+    met = to_corner & (log_p >= low)[..., np.newaxis]
+    return np.asarray(met.any(axis=1).sum(axis=1))
+
+
+def worst_rhat(dags: Ints) -> float:
+    """R-hat of the edge on which the walks agree least, of DAGs (walks, draws, n)."""
+    has_edge = bn.graphs.to_adjacency(dags).astype(float)
+    ends = permutations(range(dags.shape[2]), 2)
+    return max(bn.diagnostics.rhat(has_edge[..., u, v]) for u, v in ends)
 
 
 @exercise(properties=4)
