@@ -37,15 +37,6 @@ LEFT = "text-align:left;vertical-align:top;padding:2px 12px 2px 0;line-height:1.
 
 GARDEN_ROWS = 240
 GARDEN_SEED = 9
-TRUTH = (
-    ("soil", "slugs"),
-    ("slugs", "growth"),
-    ("water", "growth"),
-    ("growth", "flowers"),
-    ("soil", "flowers"),
-    ("flowers", "bees"),
-)
-"""The edges of the network that the garden follows."""
 
 SEED = 1
 SECONDS = 30.0  # for an analysis
@@ -276,8 +267,9 @@ def write_garden(
 ) -> Path:
     """Write garden.csv to a folder, by default a new one, and return its path.
 
-    Semicolons between cells, a number for each plot, measurements, counts and labels. `TRUTH` has
-    the edges behind it; water helps growth in the middle of its range only, and clay helps flowers.
+    Semicolons between cells, a number for each plot, measurements, counts and labels. Slugs like
+    clay and harm growth, which water helps in the middle of its range only; growth and clay help
+    flowers, and these bring bees.
 
     Parameters
     ----------
