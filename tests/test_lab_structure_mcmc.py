@@ -40,10 +40,13 @@ def errors_of(run, exact):
     return np.array([np.abs(edges - exact.edges).sum() for edges in chains])
 
 
+def exact_draws(exact):
+    return bn.sample_dags(exact, draws=20_000, rng=np.random.default_rng(1))
+
+
 def modes_met(run, exact):
     """In how many modes of tic-tac-toe each chain is: corners of probable DAGs."""
-    rng = np.random.default_rng(1)
-    low = np.quantile(bn.sample_dags(exact, draws=20_000, rng=rng).log_target, 0.025)
+    low = np.quantile(exact_draws(exact).log_target, 0.025)
     found = []
     for dags, log_p in zip(run.values[:, 50:], run.log_target[:, 50:], strict=True):
         corners = [
@@ -68,11 +71,39 @@ def test_only_partitions_with_reversals_go_from_mode_to_mode() -> None:
     assert error["partitions"].mean() < 0.7 * min(others)
     assert error["reversals"].min() > 12
     assert runs["jumps"].stats["acceptance_global"].mean() < 0.001
-    accepted = runs["partitions"].stats
-    relocated, reversed_ = (
-        accepted[f"acceptance_{move}"].mean() for move in ("relocate", "reverse")
-    )
-    assert 5 * relocated < reversed_
+
+
+def crossings(run, low):
+    """(pair of corners, DAG before, DAG after) of each way from mode to mode, chain by chain."""
+    for dags, log_p in zip(run.values, run.log_target, strict=True):
+        found, last = [], None
+        for t in np.flatnonzero(log_p >= low):
+            (corner,) = (v for v in (0, 2, 6, 8) if dags[t, v] >> 4 & 1)
+            if last is not None and last[0] != corner:
+                found.append((frozenset({last[0], corner}), dags[last[1]], dags[t]))
+            last = corner, t
+        yield found
+
+
+@pytest.mark.slow
+def test_partitions_cross_by_a_swap_of_two_corners_and_reversals_show_them_others() -> None:
+    exact = walked()[1]
+    table = bn.score_families(bn.load_dataset("tic_tac_toe"), bn.BDeu(1.0), max_parents=3)
+    low = np.quantile(exact_draws(exact).log_target, 0.025)
+    how = {"draws": 30_000, "chains": 2, "burn_in": 12_500, "thin": 1}
+    for reversals, pairs in ((0.1, {3, 4}), (0.0, {1})):
+        rng = np.random.default_rng(5)
+        run = bn.sample_partitions(table, reversals=reversals, rng=rng, **how)
+        for found in crossings(run, low):
+            assert len({pair for pair, *_ in found}) in pairs
+            assert len(found) >= 10
+            for pair, before, after in found:
+                layers, then = bn.graphs.layers(before), bn.graphs.layers(after)
+                u, v = pair
+                assert set(np.flatnonzero(layers != then).tolist()) == pair
+                assert (layers[u], layers[v]) == (then[v], then[u])
+                changed = bn.graphs.to_adjacency(before) != bn.graphs.to_adjacency(after)
+                assert 14 <= changed.sum() <= 20
 
 
 @pytest.mark.slow

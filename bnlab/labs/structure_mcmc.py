@@ -80,7 +80,7 @@ class Stuck(View):
             dict(zip(SHOWN, draws.log_target[shown], strict=True)),
             band=(low, high),
             x=plots.Axis("DAGs kept"),
-            y=plots.Axis("ln p̃ (nats)", (min(low, float(late.min())) - 8, high + 8)),
+            y=plots.Axis("ln p̃ (nats)", (min(low, float(late.min())) - 3, high + 3)),
             name="stuck",
             title="Four of the walks, from the least SAD to the most",
             alt="ln p̃ of the DAGs of four chains, with the range of exact draws shaded",
