@@ -37,20 +37,7 @@ NOT_IN_THE_SDIST = {".gitignore"}
 MADE_BY_SETUPTOOLS = {"PKG-INFO", "setup.cfg"}
 LOOPBACK_ALONE = ["unshare", "--net", "--map-root-user", "sh", "-c"]
 UP = "ip link set lo up"
-# What `jupyter execute` does, begun once for all: the imports take longer than a short notebook.
-RUN_EACH = """
-import sys
-import nbformat
-from nbclient import NotebookClient
-for line in sys.stdin:
-    path = line.strip()
-    notebook = nbformat.read(path, as_version=4)
-    where = {"metadata": {"path": path.rpartition("/")[0]}}
-    limit = int(float(sys.argv[1]))
-    NotebookClient(notebook, timeout=limit, allow_errors=True, resources=where).execute()
-    nbformat.write(notebook, path)
-    print(path, flush=True)
-"""
+RUN_EACH = "import offline; offline.main()"
 AGAIN = "-again"
 STAND_INS = {"nk2013": 3}  # for the data sets that are files, each told in a line
 # Numbers of stand-ins are compared with nothing: fewer steps do.
@@ -180,13 +167,13 @@ def cut_off(clone: Clone, lab_address: str) -> Clone:
 @pytest.fixture(scope="module")
 def executor(cut_off: Clone, pytestconfig: pytest.Config) -> Iterator["subprocess.Popen[str]"]:
     """A program of the clone that runs the notebooks it reads the names of, without a network."""
-    alone = LOOPBACK_ALONE if _may_be_alone() else ["sh", "-c"]
+    alone, up = (LOOPBACK_ALONE, UP) if _may_be_alone() else (["sh", "-c"], "true")
     timeout = str(pytestconfig.getoption("nbval_cell_timeout"))
-    command = [".venv/bin/python", "-c", RUN_EACH, timeout]
+    python = str(cut_off.folder / ".venv" / "bin" / "python")
     with (cut_off.folder.parent / "executor.log").open("w") as log:
         program = subprocess.Popen(
-            [*alone, f'{UP if alone is LOOPBACK_ALONE else "true"} && exec "$0" "$@"', *command],
-            cwd=cut_off.folder,
+            [*alone, f"{up} && exec {python} -c '{RUN_EACH}' {timeout}"],
+            cwd=cut_off.folder / "tests",
             env=cut_off.variables,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
