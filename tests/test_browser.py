@@ -17,7 +17,6 @@ import numpy as np
 import pytest
 from films import FILMS
 from served import (
-    NOTEBOOKS,
     SOURCES,
     dragged,
     faults,
@@ -103,6 +102,16 @@ SETTLED = """async node => {
 
 # To the cell of this number.
 SCROLL = "i => window.jupyterapp.shell.currentWidget.content.scrollToItem(i)"
+
+
+# Run the cell of this number, on the screen.
+RUN_ONE = """async i => {
+    const {content} = window.jupyterapp.shell.currentWidget;
+    document.activeElement.blur();  // the cell with the focus would become active again
+    content.activeCellIndex = i;
+    await content.scrollToItem(i);
+    await window.jupyterapp.commands.execute('notebook:run-cell');
+}"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,7 +332,7 @@ LABS = [
 ]
 
 
-ASKING, CHAIN, EXPLORER, EVERYTHING = "asking.ipynb", "chain.ipynb", "explorer.ipynb", "all.ipynb"
+ASKING, FEW, EVERYTHING = "asking.ipynb", "few.ipynb", "all.ipynb"
 ASKS = (
     "from bnlab.labs.predict import predict",
     "guess = predict('How probable?', between=(0, 1))",
@@ -331,12 +340,8 @@ ASKS = (
 )
 
 
-def asking() -> dict[str, Any]:
-    """A notebook with one prediction, and its outcome."""
-    whole = json.loads((NOTEBOOKS / LABS[0].notebook).read_text(encoding="utf-8"))
-    cell = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None}
-    cells = [cell | {"id": f"c{i}", "source": code} for i, code in enumerate(ASKS)]
-    return {**whole, "cells": cells}
+# What the widgets look like is the same with less of what takes seconds.
+LESS = {"lab.Scores()": "lab.Scores(sizes=(160, 480))", '"draws": 100': '"draws": 10'}
 
 
 @cache
@@ -349,11 +354,35 @@ def everything() -> dict[str, Any]:
         begun.setdefault(f"{film.notebook}.ipynb", {}).update(dict.fromkeys(film.cells))
     parts = {notebook: shortened(notebook, tuple(cells)) for notebook, cells in begun.items()}
     cells = [
-        {**cell, "id": f"{notebook.removesuffix('.ipynb')}-{i}", "outputs": []}
+        code(f"{notebook.removesuffix('.ipynb')}-{i}", "".join(cell["source"]))
         for notebook, part in parts.items()
         for i, cell in enumerate(part["cells"])
     ]
+    for cell in cells:
+        for usual, less in LESS.items():
+            cell["source"] = cell["source"].replace(usual, less)
     return {**parts[LABS[0].notebook], "cells": cells}
+
+
+def code(name: str, source: str) -> dict[str, Any]:
+    """A cell that has not been run."""
+    cell = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None}
+    return cell | {"id": name, "source": source}
+
+
+def asking() -> dict[str, Any]:
+    """A notebook with one prediction, and its outcome."""
+    cells = [code(f"c{i}", source) for i, source in enumerate(ASKS)]
+    return {**everything(), "cells": cells}
+
+
+def few() -> dict[str, Any]:
+    """A notebook with the explorer of the first lab and a question with a picture to click on."""
+    explorer = shortened(LABS[0].notebook, LABS[0].cells)
+    question = shortened("12_beliefs_and_interventions.ipynb", ("chain = np.eye",))
+    parts = *explorer["cells"], question["cells"][1]
+    cells = [code(f"c{i}", "".join(part["source"])) for i, part in enumerate(parts)]
+    return {**explorer, "cells": cells}
 
 
 @pytest.fixture(scope="module")
@@ -363,13 +392,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str],
     No page saves a notebook that another test opens: it would show what the earlier run left until
     its cells have run again.
     """
-    explorer = shortened(LABS[0].notebook, LABS[0].cells)
-    notebooks = {
-        ASKING: asking(),
-        CHAIN: shortened("12_beliefs_and_interventions.ipynb", ("chain = np.eye",)),
-        EXPLORER: {**explorer, "cells": [{**cell, "outputs": []} for cell in explorer["cells"]]},
-        EVERYTHING: everything(),
-    }
+    notebooks = {ASKING: asking(), FEW: few(), EVERYTHING: everything()}
     with jupyterlab(tmp_path_factory.mktemp("jupyter"), notebooks) as address:
         yield address
 
@@ -381,6 +404,35 @@ def labs(server: Callable[[str], str], browser: Any) -> Iterator[Any]:
     assert page.evaluate(ERRORS) == []
     yield page
     page.close()
+
+
+@pytest.fixture(scope="module")
+def page(server: Callable[[str], str], browser: Any) -> Iterator[Any]:
+    """A page with `few`."""
+    opened = open_and_run(browser, server(FEW))
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def explorer(page: Any) -> Any:
+    """The first lab's explorer, its cell run afresh."""
+    return run_again(page, 1, pictures=3)
+
+
+@pytest.fixture
+def question(page: Any) -> Any:
+    """A question with a picture, its cell run afresh."""
+    return run_again(page, 2, pictures=1)
+
+
+def run_again(page: Any, number: int, pictures: int) -> Any:
+    """The cell of this number, run, when what it shows has its place."""
+    page.evaluate(RUN_ONE, number)
+    place = page.locator(f".jp-Cell[data-windowed-list-index='{number}']")
+    place.locator(".bk-Canvas").nth(pictures - 1).wait_for()
+    place.locator(".bk-Canvas").last.evaluate(SETTLED)
+    return place
 
 
 def reload(page: Any) -> None:
@@ -475,34 +527,26 @@ STYLES = """() => {
 }"""
 
 
-def test_a_drag_draws_on_the_way_and_leaves_no_queue(
-    server: Callable[[str], str], browser: Any
-) -> None:
+def test_a_drag_draws_on_the_way_and_leaves_no_queue(explorer: Any, page: Any) -> None:
     lab = LABS[0]
-    page = open_and_run(browser, server(EXPLORER), watch=LISTEN)
-    try:
-        handle = page.locator(".widget-slider .noUi-handle").first
-        page.locator(".bk-Canvas").nth(2).wait_for()
-        handle.evaluate(SETTLED)  # what the cells put above it has its height
-        page.evaluate(COUNT_DATA, lab.source)
-        page.evaluate("() => { told = []; }")
-        page.evaluate(STYLES)
-        with dragged(page, handle, seconds=4):
-            seen = page.evaluate("() => window.seen.length")
-        page.wait_for_timeout(1000)
-        rows = int(page.locator(".widget-readout").first.inner_text().replace(",", ""))
-        coronary = start_here.table("coronary")
-        edges = start_here.posterior(coronary, rows).edges[~np.eye(coronary.n, dtype=bool)]
-        assert shown(page.locator("body"), lab.source, lab.column, list(edges))
-        at_last = page.evaluate("() => seen.length")
-        assert seen >= 5, f"{seen} pictures in 4 seconds of dragging"
-        # One may be on its way, one wait for the kernel, and the mouse is let go.
-        assert at_last - seen <= 4, "pictures of earlier values come after the drag"
-        assert page.evaluate("() => told") == [], "the kernel's own changes go back to it"
-        looked, asked = page.evaluate("() => [window.looked, window.asked]")
-        assert looked == 0 < asked, "styles are looked up for every label"
-    finally:
-        page.close()
+    page.evaluate(LISTEN)
+    page.evaluate(COUNT_DATA, lab.source)
+    page.evaluate(STYLES)
+    handle = explorer.locator(".widget-slider .noUi-handle").first
+    with dragged(page, handle, seconds=4):
+        seen = page.evaluate("() => window.seen.length")
+    page.wait_for_timeout(1000)
+    rows = int(explorer.locator(".widget-readout").first.inner_text().replace(",", ""))
+    coronary = start_here.table("coronary")
+    edges = start_here.posterior(coronary, rows).edges[~np.eye(coronary.n, dtype=bool)]
+    assert shown(explorer, lab.source, lab.column, list(edges))
+    at_last = page.evaluate("() => seen.length")
+    assert seen >= 5, f"{seen} pictures in 4 seconds of dragging"
+    # One may be on its way, one wait for the kernel, and the mouse is let go.
+    assert at_last - seen <= 4, "pictures of earlier values come after the drag"
+    assert page.evaluate("() => told") == [], "the kernel's own changes go back to it"
+    looked, asked = page.evaluate("() => [window.looked, window.asked]")
+    assert looked == 0 < asked, "styles are looked up for every label"
 
 
 SIZES = """() => Object.fromEntries(
@@ -529,47 +573,33 @@ COUNT_PAINTS = f"""
 
 
 def test_pages_paint_a_picture_that_changes_its_size_once_and_keep_the_size_to_themselves(
-    server: Callable[[str], str], browser: Any
+    explorer: Any, page: Any
 ) -> None:
     lab = LABS[0]
-    page = open_and_run(browser, server(EXPLORER), watch=LISTEN)
-    try:
-        page.locator(".bk-Canvas").nth(2).wait_for()
-        page.locator(".bk-Canvas").last.evaluate(SETTLED)
-        page.evaluate("() => { told = []; }")
-        page.evaluate(f"() => {{ {COUNT_PAINTS} }}")
-        page.locator(".widget-dropdown select").first.select_option("tic_tac_toe")
-        data = start_here.table("tic_tac_toe")
-        edges = start_here.posterior(data, data.m).edges[~np.eye(data.n, dtype=bool)]
-        assert shown(page.locator("body"), lab.source, lab.column, list(edges))
-        page.wait_for_timeout(1000)
-        assert page.evaluate("() => told") == []
-        painted, sizes, taken = page.evaluate(f"() => [painted, ({SIZES})(), taken]")
-        assert [count for count, _ in painted.values()] == [1, 1, 1]
-        assert set(taken.values()) == {1}, "data are taken for each change of a message"
-        assert any(before != sizes[name] for name, (_, before) in painted.items())
-        for lay_out in "update_layout", "compute_layout":
-            page.evaluate(f"() => {{ for (const view of Bokeh.index.roots) view.{lay_out}?.(); }}")
-        assert page.evaluate(SIZES) == sizes, "a picture has not been laid out"
-    finally:
-        page.close()
+    page.evaluate(LISTEN)
+    page.evaluate(f"() => {{ {COUNT_PAINTS} }}")
+    explorer.locator(".widget-dropdown select").first.select_option("tic_tac_toe")
+    data = start_here.table("tic_tac_toe")
+    edges = start_here.posterior(data, data.m).edges[~np.eye(data.n, dtype=bool)]
+    assert shown(explorer, lab.source, lab.column, list(edges))
+    page.wait_for_timeout(1000)
+    assert page.evaluate("() => told") == []
+    painted, sizes, taken = page.evaluate(f"() => [painted, ({SIZES})(), taken]")
+    assert [count for count, _ in painted.values()] == [1, 1, 1]
+    assert set(taken.values()) == {1}, "data are taken for each change of a message"
+    assert any(before != sizes[name] for name, (_, before) in painted.items())
+    for lay_out in "update_layout", "compute_layout":
+        page.evaluate(f"() => {{ for (const view of Bokeh.index.roots) view.{lay_out}?.(); }}")
+    assert page.evaluate(SIZES) == sizes, "a picture has not been laid out"
 
 
-def test_what_is_pointed_at_is_outlined_in_the_other_pictures(
-    server: Callable[[str], str], browser: Any
-) -> None:
+def test_what_is_pointed_at_is_outlined_in_the_other_pictures(explorer: Any, page: Any) -> None:
     """At first, and when the pictures have been drawn over."""
     sources = "edges", "links", "paths"
-    page = open_and_run(browser, server(EXPLORER))
-    try:
-        page.locator(".bk-Canvas").nth(2).wait_for()
-        page.locator(".bk-Canvas").last.evaluate(SETTLED)
-        assert outlined(page, sources, "M. Work", "Proteins")
-        page.locator(".widget-slider .noUi-handle").first.press("ArrowLeft")
-        assert shown(page.locator("body"), "edges", "probability", _coronary_edges(-2))
-        assert outlined(page, sources, "M. Work", "Proteins")
-    finally:
-        page.close()
+    assert outlined(page, sources, "M. Work", "Proteins")
+    explorer.locator(".widget-slider .noUi-handle").first.press("ArrowLeft")
+    assert shown(explorer, "edges", "probability", _coronary_edges(-2))
+    assert outlined(page, sources, "M. Work", "Proteins")
 
 
 def tab_to(page: Any, place: str) -> None:
@@ -609,43 +639,29 @@ def test_a_prediction_by_keyboard_alone_outlives_a_reload(
         page.close()
 
 
-def test_a_click_on_a_mark_chooses_it(server: Callable[[str], str], browser: Any) -> None:
-    page = open_and_run(browser, server(CHAIN))
-    try:
-        choices = page.locator("input[type=radio]")
-        choices.last.wait_for()
-        picture = page.locator(".bk-Canvas")
-        picture.wait_for()
-        drawn = picture.bounding_box()
-        # A chain of four in a column: its last node.
-        page.mouse.click(drawn["x"] + drawn["width"] / 2, drawn["y"] + 0.93 * drawn["height"])
-        page.locator("input[type=radio]:checked").wait_for()
-        assert [each.is_checked() for each in choices.all()] == [False, False, False, True]
-    finally:
-        page.close()
+def test_a_click_on_a_mark_chooses_it(question: Any, page: Any) -> None:
+    choices = question.locator("input[type=radio]")
+    drawn = question.locator(".bk-Canvas").bounding_box()
+    # A chain of four in a column: its last node.
+    page.mouse.click(drawn["x"] + drawn["width"] / 2, drawn["y"] + 0.93 * drawn["height"])
+    question.locator("input[type=radio]:checked").wait_for()
+    assert [each.is_checked() for each in choices.all()] == [False, False, False, True]
 
 
-@pytest.mark.parametrize("place", [".widget-dropdown select", "input[type=radio]"])
+@pytest.mark.parametrize("kind", [".widget-dropdown select", "input[type=radio]"])
 def test_arrow_keys_choose_and_do_not_leave(
-    place: str, server: Callable[[str], str], browser: Any
+    kind: str, page: Any, request: pytest.FixtureRequest
 ) -> None:
-    notebook = EXPLORER if "select" in place else CHAIN
-    page = open_and_run(browser, server(notebook))
-    try:
-        choices = page.locator(f".{LIVE} {place}")
-        choices.first.wait_for()
-        page.locator(".bk-Canvas").last.wait_for()
-        choices.first.evaluate(SETTLED)  # no cell draws the list anew
-        choices.first.focus()
-        for _ in range(2):
-            page.keyboard.press("ArrowDown")
-        if "select" in place:
-            assert choices.evaluate("list => list.selectedIndex") == 2
-        else:
-            assert [each.is_checked() for each in choices.all()] == [False, False, True, False]
-        assert page.evaluate("place => document.activeElement.matches(place)", place)
-    finally:
-        page.close()
+    place = request.getfixturevalue("explorer" if "select" in kind else "question")
+    choices = place.locator(f".{LIVE} {kind}")
+    choices.first.focus()
+    for _ in range(2):
+        page.keyboard.press("ArrowDown")
+    if "select" in kind:
+        assert choices.evaluate("list => list.selectedIndex") == 2
+    else:
+        assert [each.is_checked() for each in choices.all()] == [False, False, True, False]
+    assert page.evaluate("place => document.activeElement.matches(place)", kind)
 
 
 def test_only_the_first_picture_after_a_widget_is_its_still(browser: Any) -> None:
@@ -663,17 +679,11 @@ def test_only_the_first_picture_after_a_widget_is_its_still(browser: Any) -> Non
         page.close()
 
 
-def test_a_widget_without_its_kernel_says_which_cells_to_run(
-    server: Callable[[str], str], browser: Any
-) -> None:
-    page = open_and_run(browser, server(CHAIN))
-    try:
-        said = f"() => getComputedStyle(document.querySelector('.{LIVE}'), '::before').content"
-        page.locator(f".{LIVE}").first.wait_for()
-        assert page.evaluate(said) == "none"
-        page.evaluate(
-            "() => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart()"
-        )
-        page.wait_for_function(f"({said})().includes('{DEAD}')")
-    finally:
-        page.close()
+def test_a_widget_without_its_kernel_says_which_cells_to_run(question: Any, page: Any) -> None:
+    said = f"() => getComputedStyle(document.querySelector('.{LIVE}'), '::before').content"
+    assert question.locator(f".{LIVE}").count() == 1
+    assert page.evaluate(said) == "none"
+    page.evaluate(
+        "() => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart()"
+    )
+    page.wait_for_function(f"({said})().includes('{DEAD}')")
