@@ -398,7 +398,7 @@ TRUE = {"line_color": INK, "line_dash": "dashed", "line_width": 2}  # of the lin
 ASKED_FOR = "share that flowers without slugs"
 ANSWERED = (*SHARES, "def share", "def if_set")
 TREATED = (*ANSWERED, "def fill", "def each_way", "rng, gardens")
-ASKED = (*ANSWERED, "def draw", "def ask", "tiers = ")
+ASKED = (*ANSWERED, "def ask", "tiers = ")
 
 
 @of("14_your_own_data", *TREATED, slow=True)

@@ -1,6 +1,7 @@
 """The lab of a table of one's own: what is read, shown and written, and what is refused."""
 
 import csv
+import re
 from datetime import UTC, datetime
 from itertools import product
 from pathlib import Path
@@ -103,6 +104,20 @@ def test_gaps_are_averaged_over_if_asked(garden: Path) -> None:
     parts = list(completed(analysis.completions))
     assert len(parts) == 100
     assert all(not whole.missing.any() for _, whole in parts)
+
+
+def test_dags_are_drawn_with_a_whole_table_each() -> None:
+    tiers = [["soil"], ["slugs"]]
+    for gaps, said in (("flowers", r"1\.\d{3}"), (None, "exact")):
+        path = lab.write_garden(rows=60, gaps=gaps)
+        missing = "keep" if gaps else "drop"  # some cells of water and growth
+        data = read_table(path, missing=missing, discretize=bn.EqualFrequency(2)).data
+        dags, tables, rhat = lab.draw(data, 1.0, tiers, 40, np.random.default_rng(1))
+        assert dags.shape == (40, 6) and re.fullmatch(said, rhat)
+        assert not (dags[:, SOIL] >> SLUGS & 1).any()
+        tables = list(tables)
+        assert len(tables) == 40 and not any(each.missing.any() for each in tables)
+        assert all(each.arities.tolist() == data.arities.tolist() for each in tables)
 
 
 def cut_garden(levels: int = 3, **asked: Any) -> np.ndarray:

@@ -11,4 +11,5 @@ from bnlab.labs.your_own_data.view import (
     check_cuts,
     check_setting,
     check_survivors,
+    draw,
 )

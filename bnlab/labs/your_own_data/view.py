@@ -11,7 +11,7 @@ import ipywidgets as widgets
 import numpy as np
 
 import bnlab as bn
-from bnlab.checks import Floats
+from bnlab.checks import Floats, Ints
 from bnlab.labs.board import Told, exercise, side_by_side, size_slider
 from bnlab.labs.view import Board, View
 from bnlab.labs.your_own_data.study import (
@@ -114,6 +114,19 @@ def _interval(credible: Credible, u: int, v: int) -> str:
 
 
 _CELL = "text-align:left;padding:1px 12px 1px 0;font-weight:normal;line-height:1.35"
+
+
+def draw(
+    data: bn.Data, ess: float, tiers: Sequence[Sequence[str]], draws: int, rng: np.random.Generator
+) -> tuple[Ints, Any, str]:
+    """DAGs (draws, n), a complete table for each, and the largest R-hat of an edge, or "exact"."""
+    score = bn.BDeu(ess=ess)
+    model: dict[str, Any] = {"max_parents": data.n - 1, "tiers": tiers}
+    if data.missing.any():
+        found = bn.complete(data, score, draws=draws // 4, chains=4, rng=rng, **model)
+        return found.dags.values.reshape(-1, data.n), found, f"{found.rhat:.3f}"
+    exact = bn.dag_posterior(bn.score_families(data, score, **model))
+    return bn.sample_dags(exact, draws=draws, rng=rng).values[0], [data] * draws, "exact"
 
 
 @exercise(properties=5)
