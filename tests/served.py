@@ -41,9 +41,10 @@ SOURCES = """(within, name) => [...(window.Bokeh?.index.roots ?? [])]
         .map(([key, column]) => [key, Array.from(column)])))"""
 
 # What axe-core finds; contrasts, which take it longest, in a few of all words that look alike: same
-# letters, on the same backgrounds. Of a single letter it does not tell the contrast.
-RUN_AXE = """async include => {
-    const known = new Map([[null, '']]), seen = new Map();
+# letters, on the same backgrounds. Of a single letter it does not tell the contrast. `before` says
+# how many were looked at on other pages; so many are by now.
+RUN_AXE = """async ([include, before]) => {
+    const known = new Map([[null, '']]), seen = new Map(Object.entries(before));
     const ground = element => {
         if (!known.has(element)) {
             const {backgroundColor, backgroundImage, opacity, position} = getComputedStyle(element);
@@ -54,19 +55,22 @@ RUN_AXE = """async include => {
         return known.get(element);
     };
     for (const element of document.querySelectorAll('body *')) {
-        delete element.dataset?.alike;
+        delete element.dataset?.look;
         const own = [...element.childNodes].filter(node => node.nodeType === Node.TEXT_NODE);
         const letters = own.map(node => node.data).join('').trim().length;
         if (letters === 0 || !element.checkVisibility()) continue;
         const {color, fontSize, fontWeight, textShadow} = getComputedStyle(element);
         const look = [color, fontSize, fontWeight, textShadow, ground(element)].join();
-        const before = seen.get(look) ?? 0;
-        if (letters > 1) seen.set(look, Math.min(5, before + 1));
-        if ((letters === 1 || before === 5) && element.dataset) element.dataset.alike = '';
+        const alike = seen.get(look) ?? 0;
+        if (letters === 1 || alike === 5) continue;
+        seen.set(look, alike + 1);
+        element.dataset.look = '';
     }
     // A selector: axe compares each element with all that are excluded, one by one.
-    axe.configure({rules: [{id: 'color-contrast', selector: ':not([data-alike])'}]});
-    return (await axe.run({include}, {resultTypes: ['violations']})).violations;
+    const selector = '[data-look], input, select, textarea';
+    axe.configure({rules: [{id: 'color-contrast', selector}]});
+    const {violations} = await axe.run({include}, {resultTypes: ['violations']});
+    return [violations, Object.fromEntries(seen)];
 }"""
 
 # Where the cell of this column and row is on the screen, in the picture with this source.
@@ -97,13 +101,20 @@ def outlined(page: Any, sources: tuple[str, ...], parent: str, child: str) -> bo
     return found == [[[parent, child]]] * len(sources)
 
 
-def violations(page: Any, *parts: str) -> list[dict[str, Any]]:
-    """What axe-core finds in a page, or in those parts of it; in words of like colours, once."""
+def violations(page: Any, *parts: str, looks: dict[str, int] | None = None) -> list[dict[str, Any]]:
+    """What axe-core finds in a page, or in those parts of it; of words that look alike, in a few.
+
+    With `looks`, in a few of all pages that are given the same dictionary.
+    """
     axe = pytest.importorskip(
         "axe_playwright_python.sync_playwright", reason="axe is not installed"
     )
     page.evaluate(axe.Axe().axe_script)
-    found: list[dict[str, Any]] = page.evaluate(RUN_AXE, [[part] for part in parts or ("html",)])
+    include = [[part] for part in parts or ("html",)]
+    found: list[dict[str, Any]]
+    found, seen = page.evaluate(RUN_AXE, [include, looks or {}])
+    if looks is not None:
+        looks.update(seen)
     return found
 
 

@@ -462,7 +462,7 @@ def test_pages_are_accessible_and_move_offline(course, browser, folder):
     By keyboard alone the pictures move, and what is said of them; nothing goes beyond the window.
     """
     window = {"width": WIDTHS[folder], "height": 900}
-    page, complaints = browser.new_context(offline=True, viewport=window).new_page(), []
+    page, complaints, looks = browser.new_context(offline=True, viewport=window).new_page(), [], {}
     page.on("console", lambda m: m.type == "error" and complaints.append(m.text))
     page.on("pageerror", lambda error: complaints.append(str(error)))
     for path in sorted((course / folder).rglob("*.html")):
@@ -471,7 +471,8 @@ def test_pages_are_accessible_and_move_offline(course, browser, folder):
         if figures:
             page.wait_for_function(f"Bokeh.documents.length >= {figures}")
         page.set_viewport_size(window | {"width": max(WIDTHS.values())})
-        serious = [fault["id"] for fault in violations(page) if fault["impact"] != "minor"]
+        found = violations(page, looks=looks)
+        serious = [fault["id"] for fault in found if fault["impact"] != "minor"]
         page.set_viewport_size(window)
         if path.parent == course / folder:  # no paper, no notes
             for film in [film for film in FILMS.values() if film.notebook == path.stem]:
