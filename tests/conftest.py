@@ -60,6 +60,8 @@ if sys.dont_write_bytecode:  # every program that a test starts would compile al
     sys.dont_write_bytecode = False
 os.environ["BOKEH_RESOURCES"] = "inline"
 os.environ["BNLAB_COMPILE_AHEAD"] = "0"
+# The collector of garbage comes less often: tests are many, and all stay.
+gc.set_threshold(50_000, 50, 50)
 # What a shell starts in the background ignores Ctrl-C; tests of it, and their programs, do not.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -111,9 +113,8 @@ def pytest_once_each(config: pytest.Config, items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Let the collector of garbage pass over the thousands of tests, and come less often."""
+    """Let the collector of garbage pass over the thousands of tests."""
     gc.freeze()
-    gc.set_threshold(50_000, 50, 50)
 
 
 @pytest.fixture(scope="session")
