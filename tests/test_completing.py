@@ -310,7 +310,7 @@ def test_the_truth_is_ranked_evenly_among_draws_given_what_is_left_of_it():
         gaps[0, 1], gaps[1:3] = True, False
         data = bn.Data.from_arrays(np.where(gaps, -1, values), [2] * n, missing="keep")
         found = bn.complete(
-            data, bn.BDeu(4.0), draws=kept, thin=5, burn_in=20, chains=1, rng=rng.spawn(1)[0]
+            data, bn.BDeu(4.0), draws=kept, thin=3, burn_in=12, chains=1, rng=rng.spawn(1)[0]
         )
         truth = bn.Data.from_arrays(values, [2] * n)
         log_p = bn.score_families(truth, bn.BDeu(4.0)).log_target(dag)

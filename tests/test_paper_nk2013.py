@@ -1,5 +1,6 @@
 """Niinimaki & Koivisto (2013): what the text says in words, and the code behind its page."""
 
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -53,14 +54,18 @@ def test_coupled_chains_with_few_temperatures_fail_on_mushroom(mushroom):
     assert np.median(study.evidence(sampler, mushroom.table)[:, -1]) < mushroom.log_evidence - 5
 
 
+@cache
+def annealed_alarm(r):
+    case, method = study.case("ALARM"), bn.AIS(bn.Linear(r))
+    return bn.anneal_orders(case.table, runs=100, rng=np.random.default_rng(1), method=method)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("multiple", [1, 4])
 def test_alarm_bound_is_near_the_median(data_dir, multiple):
     """T = 100 samples in nine bins: the bound is nearly as good as nine bins can be."""
-    case = study.case("ALARM")
-    method = bn.AIS(bn.Linear(multiple * 3700))
-    draws = bn.anneal_orders(case.table, runs=100, rng=np.random.default_rng(1), method=method)
-    bound = bn.lower_bound_from(draws, table=case.table)
+    draws = annealed_alarm(multiple * 3700)
+    bound = bn.lower_bound_from(draws, table=study.case("ALARM").table)
     median = np.median(bound.trace)
     assert median - LN_3 < bound.log_value < median + BIN_FACTOR
     assert abs(median - -1509.94) < 0.5  # nine runs of 80 samples, r = nm
@@ -69,12 +74,8 @@ def test_alarm_bound_is_near_the_median(data_dir, multiple):
 @pytest.mark.slow
 def test_longer_annealing_raises_the_mean_of_the_log_weights(data_dir):
     """E[ln w] is below ln Z, and rises to it: what makes the bound better with more steps."""
-    table, means, errors = study.case("ALARM").table, [], []
-    for r in (925, 3700, 14_800):
-        method = bn.AIS(bn.Linear(r))
-        draws = bn.anneal_orders(table, runs=36, rng=np.random.default_rng(2), method=method)
-        means.append(draws.log_weight.mean())
-        errors.append(draws.log_weight.std() / 6)
+    found = [annealed_alarm(r).log_weight for r in (925, 3700, 14_800)]
+    means, errors = np.mean(found, axis=(1, 2)), np.std(found, axis=(1, 2)) / 10
     assert (np.diff(means) > 2 * np.hypot(errors[:-1], errors[1:])).all()
 
 
