@@ -31,7 +31,6 @@ LONG = (
     "test_memory_peaks.py",
     "test_widgets.py",
     "test_stills.py",
-    "test_films.py",
     "test_cli.py",
     "test_bad_input.py",
 )
