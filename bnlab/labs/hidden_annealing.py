@@ -48,7 +48,7 @@ LOOP_RUNS = 6
 THESIS = list(SHAPES)[1]
 STEPS = "annealing steps r"
 SIDE_RUNS = 20  # of each direction
-PARTICLES = 100
+PARTICLES = 50
 
 PUBLISHED_RUNS: Mapping[int, tuple[int, ...]] = {
     n: tuple(TABLE_6_3[SIZES.index(n)][:5].tolist()) for n in (10, 40, 480, 1280, 5120)
