@@ -535,6 +535,7 @@ for _name, _rows in PAGES.items():
         loose=_name in TIMED,
     )
 
+
 def fewest(study):
     """A plan of nk2013 that shows what the long one shows, but for the numbers."""
     return study.Plan(

@@ -39,6 +39,7 @@ LOOPBACK_ALONE = ["unshare", "--net", "--map-root-user", "sh", "-c"]
 UP = "ip link set lo up"
 RUN_EACH = "import offline; offline.main()"
 AGAIN = "-again"
+NO_MORE_THAN_COLLECT = "--collect-only --quiet --numprocesses=0 --assert=plain"
 STAND_INS = {"nk2013": 3}  # for the data sets that are files, each told in a line
 # Numbers of stand-ins are compared with nothing: fewer steps do.
 FEWER_STEPS = {
@@ -274,7 +275,7 @@ def test_the_second_line_finds_every_test(clone: Clone) -> None:
     result = subprocess.run(
         ["bash", "-c", clone.command("pytest")],
         cwd=clone.folder,
-        env={**clone.variables, "PYTEST_ADDOPTS": "--collect-only --quiet --numprocesses=0"},
+        env={**clone.variables, "PYTEST_ADDOPTS": NO_MORE_THAN_COLLECT},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
