@@ -440,6 +440,7 @@ def test_formulas_widgets_and_names_on_a_page():
     lab["cells"][0]["outputs"] = [
         {"output_type": "display_data", "metadata": {}, "data": widget},
         {"output_type": "stream", "name": "stdout", "text": "3 < 4\n"},
+        {"output_type": "display_data", "metadata": {}, "data": {"image/png": "iVBORw0KGgo="}},
     ]
     text = "# T\n\n$\\frac{1}{2}$ [on](01_x.ipynb#a) [paper](papers/y.ipynb) [up](../SYLLABUS.md)"
     text += " [a](A_B.md)\n\n| a |\n|---|\n| b |"
@@ -449,6 +450,7 @@ def test_formulas_widgets_and_names_on_a_page():
         assert part in page
     for part in ('href="../index.html"', 'href="A_B.html"'):
         assert part in page
+    assert '<img alt="A picture without a description" src="data:image/png' in page
     for part in ("a &lt; b</title>", "Q &amp; A", "3 &lt; 4", "controls to move", "../index.html"):
         assert part in page
     assert "VBox" not in page

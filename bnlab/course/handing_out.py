@@ -20,8 +20,8 @@ import nbformat
 from bokeh.util.paths import bokehjs_path
 from latex2mathml.converter import convert
 from markupsafe import Markup
-from nbconvert import HTMLExporter
-from nbconvert.filters import clean_html
+from nbconvert import HTMLExporter, TemplateExporter
+from nbconvert.filters import Highlight2HTML, clean_html
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from pygments.formatters import HtmlFormatter
 
@@ -50,6 +50,7 @@ _WIDGET = re.compile(r"^(\w+)\.widget\s*\Z", re.MULTILINE)
 _FILM = re.compile(r"<!--film (\w+)-->")
 _BRACE = re.compile(r">\\([{}])<")
 _HEADER = re.compile(r"<th(?=[ >])")
+_SILENT = re.compile(r"<img(?![^>]*\salt=)")
 _EMPTY_HEADER = re.compile(r"<th[^>]*></th>")
 _LINK = re.compile(r'href="((?:\.\./)?[\w/]+)\.(?:ipynb|md)(#[^"]*)?"')
 SYLLABUS, PLANS = "SYLLABUS", "PLANS"
@@ -219,7 +220,8 @@ def lab_page(lab: Notebook, page: Page, /, *, films: Mapping[str, Film] | None =
         raise ValueError(
             "lab is no valid notebook in nbformat 4: open it in JupyterLab and save it"
         ) from None
-    body, _ = _exporter().from_notebook_node(shown)
+    # Not HTMLExporter's own, which parses the page again; what it mends there, `_mended` does.
+    body, _ = TemplateExporter.from_notebook_node(_exporter(), shown)
     unrun = not any(cell.get("outputs") for cell in lab["cells"])
     return _document(page, _with_films(_mended(UNRUN + body if unrun else body), films))
 
@@ -249,7 +251,9 @@ def _formula(tex: str, display: str) -> str:
 @cache
 def _exporter() -> HTMLExporter:
     """One for all pages, which compiles its templates once, and cleans once what two pages show."""
-    filters = {"clean_html": cache(clean_html), "markdown2html": _html}  # with our formulas
+    highlight: Any = Highlight2HTML(pygments_lexer="python")  # type: ignore[no-untyped-call]
+    filters = {"clean_html": cache(clean_html), "highlight_code": highlight}
+    filters["markdown2html"] = _html  # with our formulas
     options = {"exclude_input_prompt": True, "exclude_output_prompt": True}
     return HTMLExporter(template_name="basic", filters=filters, **options)  # type: ignore[no-untyped-call]
 
@@ -310,7 +314,11 @@ def _still(output: Cell) -> Cell:
 
 
 def _mended(body: str) -> str:
-    """Links to pages, columns with headers, and code and tables that a keyboard can scroll."""
+    """Links to pages, columns with headers, and code and tables that a keyboard can scroll.
+
+    A picture that comes without words says so.
+    """
+    body = _SILENT.sub('<img alt="A picture without a description"', body)
     body = _LINK.sub(lambda found: f'href="{_page_of(found[1])}.html{found[2] or ""}"', body)
     body = _EMPTY_HEADER.sub("<td></td>", body)
     body = _HEADER.sub('<th scope="col"', body)
