@@ -25,6 +25,7 @@ import numpy as np
 from drawing import check_font, write
 from served import chromium
 
+import bnlab as bn
 from bnlab import graphs, plots
 from bnlab.plots.canvas import canvas, entries, legend, write as letter
 from bnlab.plots.looks import COLOURS, INK, Axis
@@ -312,6 +313,24 @@ def structure_mcmc_reversal():
                 ),
             ]
         )
+    return drawn
+
+
+@of("11_structure_mcmc", "thin = ", slow=True)
+def structure_mcmc_swap(boards):
+    how = {"draws": 5000, "chains": 1, "burn_in": 12_500, "thin": 1}
+    (dags,) = bn.sample_partitions(boards, rng=np.random.default_rng(1), **how).values
+    corner = graphs.to_adjacency(dags)[:, 4, [0, 2, 6, 8]]
+    crossing = next(t for t in range(1, 5000) if (corner[t] != corner[t - 1]).any())
+    places = [(0.5 * (square % 3), 1 - 0.5 * (square // 3)) for square in range(9)]
+    drawn = []
+    for said, t in ("before", crossing - 1), ("after", crossing):
+        names = [f"layer {k + 1}" for k in graphs.layers(dags[t])[:9]]
+        edges = np.zeros((9, 9))
+        edges[4, np.array([0, 2, 6, 8])[corner[t]]] = 1
+        alt = "The nine squares of a board, with their layers, and an arrow from the middle"
+        shown = plots.network(edges, names, places, width=280, height=200, title="", alt=alt)
+        drawn.append([said, shown])
     return drawn
 
 

@@ -3,7 +3,7 @@
 Chains on DAGs, and where they get stuck.
 """
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from itertools import permutations, product
@@ -16,14 +16,7 @@ import numpy as np
 import bnlab as bn
 from bnlab import plots
 from bnlab.checks import Floats, Ints
-from bnlab.labs.board import (
-    Told,
-    bdeu_table,
-    choice,
-    exercise,
-    setup as setup,
-    show as show,
-)
+from bnlab.labs.board import Told, bdeu_table, choice, exercise, setup as setup, show as show
 from bnlab.labs.predict import predict as predict, review as review
 from bnlab.labs.view import Board, View
 from bnlab.sampling import structure_mcmc
@@ -34,6 +27,7 @@ SHOWN = ("least SAD", "a third have less", "two thirds have less", "most SAD")
 IDEAL = "exact draws"
 MOST_DAGS = 5000
 MIDDLE, CORNERS = 4, [0, 2, 6, 8]  # squares of tic-tac-toe
+LOW, EXACT_DRAWS = 0.025, 20_000
 
 Dag = tuple[frozenset[int], ...]
 """The parents of each node."""
@@ -61,12 +55,9 @@ class Stuck(View):
 
     def __init__(self, runs: Mapping[str, bn.Draws], exact: bn.DagPosterior) -> None:
         self._runs = runs
-        late = {walk: run.values[:, run.values.shape[1] // 2 :] for walk, run in runs.items()}
-        shape = next(iter(late.values())).shape
-        drawn = bn.sample_dags(exact, draws=shape[0] * shape[1], rng=np.random.default_rng(SEED))
-        late[IDEAL] = drawn.values.reshape(shape)
-        self._errors = {walk: _errors(dags, exact) for walk, dags in late.items()}
-        self._band = np.quantile(drawn.log_target, (0.025, 0.975)).tolist()
+        late, log_p = _second_halves(runs, exact)
+        self._errors = {walk: _errors(dags, exact) for walk, (dags, _) in late.items()}
+        self._band = np.quantile(log_p, (LOW, 1 - LOW)).tolist()
         super().__init__(walk=choice("walk", list(runs)))
 
     def draw(self, walk: str) -> Board:
@@ -97,10 +88,7 @@ class Stuck(View):
                 ),
                 f"{walk}: SAD {found.min():.2f} to {found.max():.2f}, mean {found.mean():.2f}.",
             ),
-            "trace": (
-                trace,
-                "Shaded: 95 % of exact draws.",
-            ),
+            "trace": (trace, "Shaded: 95 % of exact draws."),
         }
 
 
@@ -112,11 +100,8 @@ def _errors(dags: Ints, exact: bn.DagPosterior) -> Floats:
 
 def edges_met(visits: Sequence[Dag]) -> Floats:
     """Of each edge u -> v, the share of the visits to DAGs that have it."""
-    edges = np.zeros((len(visits[0]), len(visits[0])))
-    for dag, count in Counter(visits).items():
-        for v, parents in enumerate(dag):
-            edges[list(parents), v] += count / len(visits)
-    return edges
+    masks = np.array([[sum(1 << u for u in parents) for parents in dag] for dag in visits])
+    return np.asarray(bn.graphs.to_adjacency(masks).mean(axis=0))
 
 
 def reversal(dag: Dag, log_phi: LogPhi) -> dict[Dag, float]:
@@ -140,15 +125,36 @@ def _new_parents(dag: Dag, v: int, log_phi: LogPhi, needed: set[int]) -> dict[Da
 
 
 def _is_acyclic(graph: Dag) -> bool:
-    edges = [(u, v) for v, parents in enumerate(graph) for u in parents]
-    return bool(nx.is_directed_acyclic_graph(nx.DiGraph(edges)))
+    return bool(nx.is_directed_acyclic_graph(nx.DiGraph(dict(enumerate(map(list, graph))))))
 
 
-def modes_met(dags: Ints, log_p: Floats, low: float) -> Ints:
-    """By each walk on tic-tac-toe, of DAGs (walks, draws, 10): corners of those above `low`."""
-    to_corner = bn.graphs.to_adjacency(dags)[..., MIDDLE, CORNERS]
-    met = to_corner & (log_p >= low)[..., np.newaxis]
-    return np.asarray(met.any(axis=1).sum(axis=1))
+def compare(runs: Mapping[str, bn.Draws], exact: bn.DagPosterior) -> dict[str, float]:
+    """Show how the second halves of walks on tic-tac-toe do; return how many modes a walk meets."""
+    late, log_p = _second_halves(runs, exact)
+    low, met, rows = np.quantile(log_p, LOW), {}, []
+    for walk, (dags, each) in late.items():
+        edges = bn.graphs.to_adjacency(dags)
+        corners = edges[..., MIDDLE, CORNERS] & (each >= low)[..., np.newaxis]
+        met[walk] = float(corners.any(axis=1).sum(axis=1).mean())
+        pooled = bn.diagnostics.sad(edges.mean(axis=(0, 1)), exact.edges)
+        rows.append((walk, met[walk], _errors(dags, exact).mean(), pooled, worst_rhat(dags)))
+    show(["walk", "modes met", "SAD, mean", "pooled", "worst R-hat"], rows)
+    return met
+
+
+def _second_halves(
+    runs: Mapping[str, bn.Draws], exact: bn.DagPosterior
+) -> tuple[dict[str, tuple[Ints, Floats]], Floats]:
+    """By kind of walk, as many exact draws last, DAGs and ln p̃; ln p̃ of more exact draws."""
+    late = {}
+    for walk, run in runs.items():
+        half = run.values.shape[1] // 2
+        late[walk] = run.values[:, half:], run.log_target[:, half:]
+    drawn = bn.sample_dags(exact, draws=EXACT_DRAWS, rng=np.random.default_rng(SEED))
+    chains, draws, n = late[walk][0].shape
+    few = drawn.values[0, : chains * draws], drawn.log_target[0, : chains * draws]
+    late[IDEAL] = few[0].reshape(chains, draws, n), few[1].reshape(chains, draws)
+    return late, drawn.log_target
 
 
 def worst_rhat(dags: Ints) -> float:

@@ -14,13 +14,7 @@ import bnlab as bn
 from bnlab.checks import Floats, Ints
 from bnlab.labs.board import Told, exercise, side_by_side, size_slider
 from bnlab.labs.view import Board, View
-from bnlab.labs.your_own_data.study import (
-    CHANGED,
-    GARDEN_SEED,
-    Study,
-    table_html,
-    write_garden,
-)
+from bnlab.labs.your_own_data.study import CHANGED, GARDEN_SEED, Study, table_html, write_garden
 from bnlab.reports import Analysis, Credible, read_table
 from bnlab.reports.page import files
 from bnlab.reports.pictures import layout, network_picture
