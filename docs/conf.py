@@ -5,6 +5,7 @@ each package, and the course's web pages are made by `bnlab course`. Sections of
 CONTRIBUTING and of NOTATION are taken from there, so that each text stands in one place.
 """
 
+import gc
 import inspect
 import re
 import shutil
@@ -19,6 +20,8 @@ HERE = Path(__file__).parent
 ROOT = HERE.parent
 sys.path.insert(0, str(HERE))
 from benchmark_page import page_of  # noqa: E402
+
+gc.set_threshold(50_000, 50, 50)  # what a site is made of stays until it is written
 
 SOURCE = "https://github.com/bnlab/bnlab/blob/main/"
 

@@ -314,10 +314,7 @@ def _still(output: Cell) -> Cell:
 
 
 def _mended(body: str) -> str:
-    """Links to pages, columns with headers, and code and tables that a keyboard can scroll.
-
-    A picture that comes without words says so.
-    """
+    """Links to pages, columns with headers, words for pictures, and code that keys can scroll."""
     body = _SILENT.sub('<img alt="A picture without a description"', body)
     body = _LINK.sub(lambda found: f'href="{_page_of(found[1])}.html{found[2] or ""}"', body)
     body = _EMPTY_HEADER.sub("<td></td>", body)
