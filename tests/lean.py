@@ -1,8 +1,9 @@
 """Bokeh without the work that it throws away, for tests that make and tell thousands of models.
 
 To tell which properties of a model are set, Bokeh works out the defaults of all others too, and
-each default anew for each model; and it looks for callbacks to warn of, also where it is to warn of
-none. What comes out is the same: kept films are made without this.
+each default anew for each model; of each new model it asks every property whether its default can
+be changed; and it looks for callbacks to warn of, also where it is to warn of none. What comes out
+is the same: kept films are made without this.
 """
 
 from collections.abc import Callable
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 from bokeh.core.has_props import HasProps
 from bokeh.core.property.descriptors import PropertyDescriptor
+from bokeh.core.property.singletons import Intrinsic, Undefined
 from bokeh.core.property.wrappers import PropertyValueDict, PropertyValueList, PropertyValueSet
 
 QUERY, DEFAULT = HasProps.query_properties_with_values, PropertyDescriptor._get_default
@@ -19,6 +21,7 @@ EMPTY = (PropertyValueDict, PropertyValueList, PropertyValueSet)
 
 plain_defaults: dict[tuple[type, str], Any] = {}
 empty_defaults: dict[tuple[type, str], type] = {}
+own_defaults: dict[type, list[Any]] = {}
 
 
 def _of_those_set(
@@ -56,8 +59,28 @@ def _default(descriptor: Any, model: Any) -> Any:
     return plain_defaults[key]
 
 
+def _begin(model: Any, **given: Any) -> None:
+    """`HasProps.__init__`: which properties have a default of the model's own is the class's."""
+    super(HasProps, model).__init__()
+    model._property_values = {}
+    model._unstable_default_values = {}
+    model._unstable_themed_values = {}
+    for name, value in given.items():
+        if value is not Undefined and value is not Intrinsic:
+            setattr(model, name, value)
+    kind = type(model)
+    if kind not in own_defaults:
+        every = map(model.lookup, model.properties(_with_props=True))
+        own_defaults[kind] = [each for each in every if each.has_unstable_default(model)]
+    for descriptor in own_defaults[kind]:
+        if descriptor.name not in given:
+            descriptor._get(model)
+    model._initialized = True
+
+
 def make_lean(patch: pytest.MonkeyPatch) -> None:
     """Have it so for a test."""
     patch.setattr(HasProps, "query_properties_with_values", _of_those_set)
     patch.setattr(PropertyDescriptor, "_get_default", _default)
+    patch.setattr(HasProps, "__init__", _begin)
     patch.setattr("bokeh.embed.util.submodel_has_python_callbacks", lambda models: False)

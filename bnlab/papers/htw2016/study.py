@@ -323,7 +323,9 @@ def _sampled(name: str, sampler: str, run: int) -> list[bn.Draws]:
 
 def _shares(masks: Ints, weights: Floats) -> Floats:
     """Return weighted share (n, n) of the masks of j that hold i."""
-    return np.stack([weights @ ((masks >> i) & 1) for i in range(masks.shape[1])])
+    n = masks.shape[1]
+    by_mask = np.stack([np.bincount(of_node, weights, 1 << n) for of_node in masks.T])
+    return np.asarray((np.arange(1 << n) >> np.arange(n)[:, None] & 1) @ by_mask.T)
 
 
 def _sads(found: Mapping[str, Floats], truth: Mapping[str, Floats]) -> dict[str, float]:
