@@ -192,11 +192,10 @@ def allowed_order(table: ScoreTable, /, *, rng: np.random.Generator) -> Ints:
     allowed family among those placed is placed next; what is placed never hinders another node, so
     this raises a ValueError only where there is no DAG.
     """
-    shuffled = rng.permutation(table.n)
+    waiting, order, placed = rng.permutation(table.n).tolist(), list[int](), 0
     if (table.log_prior[:, 0] + table.log_score[:, 0] > -math.inf).all():  # no parents needed
-        return shuffled
+        return np.array(waiting)
     allowed = [table.parents[v][log_phi > -math.inf] for v, log_phi in enumerate(table.log_phi)]
-    waiting, order, placed = shuffled.tolist(), list[int](), 0
     while waiting:
         free = (v for v in waiting if (allowed[v] & ~np.int64(placed) == 0).any())
         v = next(free, None)
