@@ -183,10 +183,14 @@ def chromium() -> Iterator[Any]:
         browser.close()
 
 
-def open_and_run(browser: Any, address: str, width: int = 1600, height: int = 1100) -> Any:
-    """A page with the lab on it, all cells run."""
+def open_and_run(
+    browser: Any, address: str, width: int = 1600, height: int = 1100, watch: str = ""
+) -> Any:
+    """A page with the lab on it, all cells run; `watch` is a function that runs before them."""
     page = browser.new_page(viewport={"width": width, "height": height})
     page.set_default_timeout(PATIENCE)
+    if watch:
+        page.add_init_script(f"({watch})()")
     page.goto(address)
     page.wait_for_function("() => window.jupyterapp?.shell?.currentWidget?.sessionContext != null")
     page.evaluate(RUN_ALL)
