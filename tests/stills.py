@@ -322,14 +322,14 @@ def structure_mcmc_swap(boards):
     (dags,) = bn.sample_partitions(boards, rng=np.random.default_rng(1), **how).values
     corner = graphs.to_adjacency(dags)[:, 4, [0, 2, 6, 8]]
     crossing = next(t for t in range(1, 5000) if (corner[t] != corner[t - 1]).any())
-    places = [(0.5 * (square % 3), 1 - 0.5 * (square // 3)) for square in range(9)]
+    places = [(0.42 * (square % 3), 1 - 0.5 * (square // 3)) for square in range(9)]
     drawn = []
     for said, t in ("before", crossing - 1), ("after", crossing):
         names = [f"layer {k + 1}" for k in graphs.layers(dags[t])[:9]]
         edges = np.zeros((9, 9))
         edges[4, np.array([0, 2, 6, 8])[corner[t]]] = 1
         alt = "The nine squares of a board, with their layers, and an arrow from the middle"
-        shown = plots.network(edges, names, places, width=280, height=200, title="", alt=alt)
+        shown = plots.network(edges, names, places, width=330, height=200, title="", alt=alt)
         drawn.append([said, shown])
     return drawn
 

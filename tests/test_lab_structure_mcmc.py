@@ -117,6 +117,17 @@ def test_partitions_cross_by_a_swap_of_two_corners_and_reversals_show_them_other
 
 
 @pytest.mark.slow
+def test_the_best_dags_of_two_modes_differ_in_at_least_11_pairs() -> None:
+    drawn = exact_draws(walked()[1])
+    best = np.unique(drawn.values[0, drawn.log_target[0] > drawn.log_target.max() - 1e-6], axis=0)
+    edges = bn.graphs.to_adjacency(best)
+    mode = edges[:, 4, [0, 2, 6, 8]].argmax(axis=1)
+    changed = edges[:, None] != edges
+    pairs = np.triu(changed | changed.swapaxes(2, 3)).sum(axis=(2, 3))
+    assert pairs[mode[:, None] != mode].min() == 11
+
+
+@pytest.mark.slow
 def test_as_many_walks_that_draw_their_mode_by_lot_err_as_much_as_reversals() -> None:
     runs, exact = walked()
     edges = bn.graphs.to_adjacency(exact_draws(exact).values[0])
