@@ -417,7 +417,7 @@ TRUE = {"line_color": INK, "line_dash": "dashed", "line_width": 2}  # of the lin
 ASKED_FOR = "share that flowers without slugs"
 ANSWERED = (*SHARES, "def share", "def if_set")
 TREATED = (*ANSWERED, "def fill", "def each_way", "rng, gardens")
-ASKED = (*ANSWERED, "def ask", "tiers = ")
+ASKED = (*ANSWERED, "def ask", "tiers = ", 'told["5 levels"]')
 
 
 @of("14_your_own_data", *TREATED, slow=True)
@@ -437,11 +437,17 @@ def own_missing(gardens):
     return [picture]
 
 
-@of("14_your_own_data", *ASKED, slow=True)
-def own_humps(told):
+@cache
+def told() -> Any:
+    """The answers of lab 14 by decision: asked for once for two pictures."""
+    return run("14_your_own_data", ASKED)["told"]
+
+
+@of("14_your_own_data", slow=True)
+def own_humps():
     out, bins = [], np.linspace(0.25, 0.85, 31)
     for title, way in ("Without tiers", "no tiers"), ("With tiers", "ours"):
-        counts = np.histogram(told[way][0], bins)[0].tolist()
+        counts = np.histogram(told()[way][0], bins)[0].tolist()
         alt = f"Histogram of the answers of 1,000 DAGs and filled tables. {title}"
         axes = Axis(ASKED_FOR), Axis("draws", (0, 240))
         picture = canvas(title, alt, *axes, size=(380, 260))
@@ -453,9 +459,9 @@ def own_humps(told):
     return out
 
 
-@of("14_your_own_data", *ASKED, 'told["5 levels"]', slow=True)
-def own_decisions(told):
-    answers = {name: found[0] for name, found in told.items()}
+@of("14_your_own_data", slow=True)
+def own_decisions():
+    answers = {name: found[0] for name, found in told().items()}
     means = [each.mean() for each in answers.values()]
     low, high = ([np.quantile(each, q) for each in answers.values()] for q in (0.025, 0.975))
     alt = "The interval of the answer for each decision, lines at the truth and at the share now"
@@ -555,10 +561,14 @@ for _name, _rows in PAGES.items():
     )
 
 
-def fewest(study):
-    """A plan of nk2013 that shows what the long one shows, but for the numbers."""
+def fewest(study, edges):
+    """A plan of nk2013 that shows what the long one shows, but for the numbers.
+
+    Of edges only the best r is shown: one r will do.
+    """
+    steps = (1 / 64,) if edges else (1 / 256, 1 / 64, 1 / 16)
     return study.Plan(
-        multiples=dict.fromkeys(study.NAMES, (1 / 256, 1 / 64, 1 / 16)),
+        multiples=dict.fromkeys(study.NAMES, steps),
         moves={"MUSHROOM": 5500, "ALARM": 925, "PROMOTERS": 770},
         thin=dict.fromkeys(study.NAMES, 5),
         max_states=10_000,
@@ -569,8 +579,8 @@ for _name, _rows in LONG_PAGES.items():
     STILLS[_name] = Still(
         _name,
         "papers/nk2013",
-        lambda page, study, long, rows=_rows: of_page(
-            page, rows, plan=study.LONG if long else fewest(study)
+        lambda page, study, long, rows=_rows, edges=_name == "nk2013_figure_3_right": of_page(
+            page, rows, plan=study.LONG if long else fewest(study, edges)
         ),
         slow=True,
         loose=True,

@@ -132,7 +132,7 @@ def annealed(request):
     """(exact ln p(D), 200 x 9 estimates of it by AIS, as many in reverse), by runs of n m steps."""
     if request.param == "child":
         network = bn.random_network("child", rng=np.random.default_rng(1))
-        data, k = network.sample(500, np.random.default_rng(2)), 3
+        data, k = network.sample(250, np.random.default_rng(2)), 3
     else:
         data, k = bn.load_dataset(request.param), 3
     posterior = bn.order_posterior(bn.score_families(data, bn.BDeu(), max_parents=k))

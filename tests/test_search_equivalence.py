@@ -199,8 +199,8 @@ def test_many_rows_of_fifty_random_networks_lead_back_to_nearly_all(score):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("score", SCORES)
-def test_a_million_rows_of_fifty_random_networks_lead_back_to_all(score):
-    assert missed(1_000_000)[score] == []
+def test_300_000_rows_of_fifty_random_networks_lead_back_to_all(score):
+    assert missed(300_000)[score] == []
 
 
 def test_room_for_the_true_dag_alone_may_be_too_little():
