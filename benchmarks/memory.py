@@ -240,7 +240,7 @@ CASES = {
         itself,
         lambda most: bn.hill_climb(table(63, 1), restarts=most, perturb=1, rng=rng()),
         9,
-        15_000,
+        8_000,
         200_000,
     ),
     "shotgun_search": Case(

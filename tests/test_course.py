@@ -456,15 +456,21 @@ def test_formulas_widgets_and_names_on_a_page():
     assert "VBox" not in page
 
 
+@pytest.fixture(scope="module")
+def looks():
+    """How often axe-core has looked at words that look alike, on pages of both folders."""
+    return {}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("folder", WIDTHS)
-def test_pages_are_accessible_and_move_offline(course, browser, folder):
+def test_pages_are_accessible_and_move_offline(course, browser, folder, looks):
     """axe-core finds nothing of weight, every figure is drawn, no script complains.
 
     By keyboard alone the pictures move, and what is said of them; nothing goes beyond the window.
     """
     window = {"width": WIDTHS[folder], "height": 900}
-    page, complaints, looks = browser.new_context(offline=True, viewport=window).new_page(), [], {}
+    page, complaints = browser.new_context(offline=True, viewport=window).new_page(), []
     page.on("console", lambda m: m.type == "error" and complaints.append(m.text))
     page.on("pageerror", lambda error: complaints.append(str(error)))
     for path in sorted((course / folder).rglob("*.html")):
