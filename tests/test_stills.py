@@ -23,6 +23,7 @@ from PIL import Image
 from stills import NOTEBOOKS, NOTES, ROOT, STILLS, Still, sources_of
 
 from bnlab import plots
+from bnlab.papers.stat521a import search, study
 
 # Pictures that are older than what they should show. This set may only shrink.
 NOT_YET = {
@@ -137,6 +138,32 @@ def test_what_a_picture_does_not_show() -> None:
         "0.2525",
         "1,020",
     ]
+
+
+# What pictures of Stat 521A show: in this process, which has computed it for them
+
+
+@pytest.mark.slow
+def test_walks_on_alarm_depend_on_their_start_and_orders_do_not():
+    lines = search.starts(1000)
+    late = {label: line[500:] for label, line in lines.items()}
+    assert late["DAGs, from none"].max() < late["DAGs, from search"].min()
+    assert late["orders"].mean() > late["DAGs, from search"].mean()
+    table = search.alarm_table(1000)
+    by_dags, by_orders = (
+        search.apart(search.two_runs(table, sampler)) for sampler in ("Local", "Order")
+    )
+    assert by_dags[0] > 10 * by_orders[0] and by_dags[2] > 10 and by_orders[2] == 0
+
+
+@pytest.mark.slow
+def test_averages_predict_better_while_rows_are_few():
+    losses, masses = study.losses()
+    gain = losses[:, :, 3] - losses[:, :, 0]
+    mean, error = gain.mean(axis=0), gain.std(axis=0, ddof=1) / len(gain) ** 0.5
+    assert (mean[:4] > 2.5 * error[:4]).all() and (np.diff(mean) < 0).all()
+    assert masses.mean(axis=0)[0] < 0.5 and masses.mean(axis=0)[-1] > 0.98
+    assert losses.mean(axis=0)[-1, 4] > 5 * losses.mean(axis=0)[-1, 3]
 
 
 # Films
