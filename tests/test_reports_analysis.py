@@ -504,11 +504,7 @@ LONG = {"mushroom", "german", "promoters", "primary_tumor", "zoo", "votes"}
 )
 def test_ten_tables_without_help(name, data_dir):
     data = read_table(data_dir / TEN[name].file).data
-    plan = None
-    if name == "promoters":  # the widest: a fifth of what is planned
-        plan = choose_method(data)
-        plan = replace(plan, draws=plan.draws // 5, burn_in=plan.burn_in // 5)
-    found = analyse(data, rng=np.random.default_rng(2026), plan=plan)
+    found = analyse(data, rng=np.random.default_rng(2026))
     for part in (found.edges, found.paths, found.blankets):
         assert isinstance(part, Credible) and part.probability.shape == (data.n, data.n)
         assert (part.low <= part.probability + 1e-12).all()
