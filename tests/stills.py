@@ -304,15 +304,8 @@ def structure_mcmc_reversal():
         ("then new parents for v", ("vx", "vu", "wu", "wv")),
     ):
         edges = graphs.from_edges(4, [tuple(map("uvwx".index, pair)) for pair in pairs])
-        shown = graphs.to_adjacency(edges).astype(float)
-        drawn.append(
-            [
-                said,
-                plots.network(
-                    shown, list("uvwx"), places, width=190, height=190, title="", alt=alt
-                ),
-            ]
-        )
+        dag, size = graphs.to_adjacency(edges).astype(float), {"width": 190, "height": 190}
+        drawn.append([said, plots.network(dag, list("uvwx"), places, **size, title="", alt=alt)])
     return drawn
 
 
@@ -374,12 +367,23 @@ def own_table(table):
     return table.widget
 
 
+TRUTH = (
+    ("soil", "slugs"),
+    ("slugs", "growth"),
+    ("water", "growth"),
+    ("growth", "flowers"),
+    ("soil", "flowers"),
+    ("flowers", "bees"),
+)
+"""The edges of the network that the garden follows."""
+
+
 @of("14_your_own_data")
 def own_set():
     names = ("soil", "slugs", "water", "growth", "flowers", "bees")
     seen = np.zeros((6, 6))
-    for u, v in ((0, 1), (1, 3), (2, 3), (3, 4), (0, 4), (4, 5)):
-        seen[u, v] = 1
+    for u, v in TRUTH:
+        seen[names.index(u), names.index(v)] = 1
     done = seen.copy()
     done[:, names.index("slugs")] = 0
     places = plots.network_positions(seen)
@@ -561,14 +565,10 @@ for _name, _rows in PAGES.items():
     )
 
 
-def fewest(study, edges):
-    """A plan of nk2013 that shows what the long one shows, but for the numbers.
-
-    Of edges only the best r is shown: one r will do.
-    """
-    steps = (1 / 64,) if edges else (1 / 256, 1 / 64, 1 / 16)
+def fewest(study: Any) -> Any:
+    """A plan of nk2013 that shows what the long one shows, but for the numbers."""
     return study.Plan(
-        multiples=dict.fromkeys(study.NAMES, steps),
+        multiples=dict.fromkeys(study.NAMES, (1 / 256, 1 / 64, 1 / 16)),
         moves={"MUSHROOM": 5500, "ALARM": 925, "PROMOTERS": 770},
         thin=dict.fromkeys(study.NAMES, 5),
         max_states=10_000,
@@ -579,8 +579,8 @@ for _name, _rows in LONG_PAGES.items():
     STILLS[_name] = Still(
         _name,
         "papers/nk2013",
-        lambda page, study, long, rows=_rows, edges=_name == "nk2013_figure_3_right": of_page(
-            page, rows, plan=study.LONG if long else fewest(study, edges)
+        lambda page, study, long, rows=_rows: of_page(
+            page, rows, plan=study.LONG if long else fewest(study)
         ),
         slow=True,
         loose=True,

@@ -358,9 +358,9 @@ def everything() -> dict[str, Any]:
         for notebook, part in parts.items()
         for i, cell in enumerate(part["cells"])
     ]
-    for cell in cells:
-        for usual, less in LESS.items():
-            cell["source"] = cell["source"].replace(usual, less)
+    for usual, less in LESS.items():
+        (cell,) = (cell for cell in cells if usual in cell["source"])
+        cell["source"] = cell["source"].replace(usual, less)
     return {**parts[LABS[0].notebook], "cells": cells}
 
 

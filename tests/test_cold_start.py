@@ -27,9 +27,11 @@ import nbformat
 import pytest
 from compiled import numba_cache
 from kept import NOTEBOOKS, REAL, SOLVED, differences, is_git_checkout
+from stills import fewest
 
 from bnlab.course import solved_copy, student_copy
 from bnlab.course.copies import BEGIN
+from bnlab.papers.nk2013 import study
 
 ROOT = Path(__file__).resolve().parents[1]
 PATIENCE = 600  # seconds, for installing packages on a slow line
@@ -44,12 +46,7 @@ STAND_INS = {"nk2013": 3}  # for the data sets that are files, each told in a li
 # Numbers of stand-ins are compared with nothing: fewer steps do.
 FEWER_STEPS = {
     "(925, 3_700)": "(93, 370)",
-    "study.LAB": """study.Plan(
-    multiples=dict.fromkeys(study.NAMES, (1 / 256, 1 / 64, 1 / 16)),
-    moves={"MUSHROOM": 5500, "ALARM": 925, "PROMOTERS": 770},
-    thin=dict.fromkeys(study.NAMES, 5),
-    max_states=10_000,
-)""",
+    "study.LAB": f"study.{fewest(study)}",
 }
 
 pytestmark = [

@@ -7,32 +7,23 @@ import networkx as nx
 import numpy as np
 import oracles
 import pytest
+import stills
 from test_structures import reversal_proposals, small_table
 
 import bnlab as bn
 from bnlab import plots
 from bnlab.labs import structure_mcmc as lab
 
-THIN = {"jumps": 600, "reversals": 3000, "no reversals": 250, "partitions": 250}
-
 
 @cache
+def in_the_lab():
+    """What the lab runs: 16 chains of each kind on tic-tac-toe; and the exact posterior."""
+    return stills.run("11_structure_mcmc", ("thin = ", "exact = "))
+
+
 def walked():
-    """16 chains of each kind on tic-tac-toe, and the exact posterior, as the lab makes them."""
-    table = bn.score_families(bn.load_dataset("tic_tac_toe"), bn.BDeu(1.0), max_parents=3)
-    on_dags = {"jumps": bn.Global(bn.order_posterior(table).edges), "reversals": bn.EdgeReversal()}
-    rng = np.random.default_rng(1)
-    orders = [rng.permutation(table.n) for _ in range(16)]
-    start = [bn.best_dag_given_order(table, order) for order in orders]
-    runs = {}
-    for kind, thin in THIN.items():
-        how = {"draws": 100, "chains": 16, "burn_in": 0, "thin": thin, "rng": rng}
-        if kind in on_dags:
-            runs[kind] = bn.sample_structures(table, kernel=on_dags[kind], start=start, **how)
-        else:
-            reversals = 0.1 * (kind == "partitions")
-            runs[kind] = bn.sample_partitions(table, reversals=reversals, **how)
-    return runs, bn.dag_posterior(table)
+    names = in_the_lab()
+    return names["runs"], names["exact"]
 
 
 def errors_of(run, exact):
@@ -40,8 +31,15 @@ def errors_of(run, exact):
     return np.array([np.abs(edges - exact.edges).sum() for edges in chains])
 
 
-def exact_draws(exact):
-    return bn.sample_dags(exact, draws=20_000, rng=np.random.default_rng(lab.SEED))
+@cache
+def exact_draws():
+    rng = np.random.default_rng(lab.SEED)
+    return bn.sample_dags(in_the_lab()["exact"], draws=20_000, rng=rng)
+
+
+def lowest():
+    """What 2.5 % of exact draws are below in ln p̃."""
+    return np.quantile(exact_draws().log_target, 0.025)
 
 
 def modes_met(dags, log_p, low):
@@ -58,14 +56,15 @@ def test_only_partitions_with_reversals_go_from_mode_to_mode(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     runs, exact = walked()
+    capsys.readouterr()
     found = lab.compare(runs, exact)
-    low = np.quantile(exact_draws(exact).log_target, 0.025)
+    low = lowest()
     for kind, run in runs.items():
         assert found[kind] == modes_met(run.values[:, 50:], run.log_target[:, 50:], low)
     assert found["exact draws"] == 4
     table = [line.split() for line in capsys.readouterr().out.splitlines()[2:]]
     shown = {" ".join(line[:-4]): [float(cell) for cell in line[-4:]] for line in table}
-    assert list(shown) == [*THIN, "exact draws"]
+    assert list(shown) == [*runs, "exact draws"]
     for kind, run in runs.items():
         met, alone, pooled, worst = shown[kind]
         all_edges = bn.graphs.to_adjacency(run.values[:, 50:]).mean(axis=(0, 1))
@@ -74,10 +73,10 @@ def test_only_partitions_with_reversals_go_from_mode_to_mode(
         assert pooled == pytest.approx(np.abs(all_edges - exact.edges).sum(), abs=0.0051)
         assert worst == np.inf or kind not in ("jumps", "reversals")
     assert found["jumps"] < 0.5 and found["reversals"] == 1
-    assert max(found[kind] for kind in THIN if kind != "partitions") < 2
+    assert max(found[kind] for kind in runs if kind != "partitions") < 2
     assert found["partitions"] > 3
     error = {kind: errors_of(run, exact) for kind, run in runs.items()}
-    others = [error[kind].mean() for kind in THIN if kind != "partitions"]
+    others = [error[kind].mean() for kind in runs if kind != "partitions"]
     assert error["partitions"].mean() < 0.7 * min(others)
     assert error["reversals"].min() > 12
     assert runs["jumps"].stats["acceptance_global"].mean() < 0.001
@@ -97,9 +96,7 @@ def crossings(run, low):
 
 @pytest.mark.slow
 def test_partitions_cross_by_a_swap_of_two_corners_and_reversals_show_them_others() -> None:
-    exact = walked()[1]
-    table = bn.score_families(bn.load_dataset("tic_tac_toe"), bn.BDeu(1.0), max_parents=3)
-    low = np.quantile(exact_draws(exact).log_target, 0.025)
+    table, low = in_the_lab()["boards"], lowest()
     how = {"draws": 30_000, "chains": 2, "burn_in": 12_500, "thin": 1}
     for reversals, pairs in ((0.1, {3, 4}), (0.0, {1})):
         rng = np.random.default_rng(5)
@@ -118,7 +115,7 @@ def test_partitions_cross_by_a_swap_of_two_corners_and_reversals_show_them_other
 
 @pytest.mark.slow
 def test_the_best_dags_of_two_modes_differ_in_at_least_11_pairs() -> None:
-    drawn = exact_draws(walked()[1])
+    drawn = exact_draws()
     best = np.unique(drawn.values[0, drawn.log_target[0] > drawn.log_target.max() - 1e-6], axis=0)
     edges = bn.graphs.to_adjacency(best)
     mode = edges[:, 4, [0, 2, 6, 8]].argmax(axis=1)
@@ -130,7 +127,7 @@ def test_the_best_dags_of_two_modes_differ_in_at_least_11_pairs() -> None:
 @pytest.mark.slow
 def test_as_many_walks_that_draw_their_mode_by_lot_err_as_much_as_reversals() -> None:
     runs, exact = walked()
-    edges = bn.graphs.to_adjacency(exact_draws(exact).values[0])
+    edges = bn.graphs.to_adjacency(exact_draws().values[0])
     modes = [edges[edges[:, 4, corner]].mean(axis=0) for corner in (0, 2, 6, 8)]
     drawn = np.random.default_rng(1).multinomial(16, [0.25] * 4, size=2000) / 16
     errors = [np.abs(np.tensordot(each, modes, 1) - exact.edges).sum() for each in drawn]
@@ -138,14 +135,14 @@ def test_as_many_walks_that_draw_their_mode_by_lot_err_as_much_as_reversals() ->
     pooled = bn.graphs.to_adjacency(runs["reversals"].values[:, 50:]).mean(axis=(0, 1))
     assert low < np.abs(pooled - exact.edges).sum() < high
     stuck = runs["jumps"].log_target[:, 50:]
-    low = np.quantile(exact_draws(exact).log_target, 0.025)
+    low = lowest()
     assert (stuck.max(axis=1) < low).sum() == 15
 
 
 @pytest.mark.slow
 def test_most_jumps_on_tic_tac_toe_are_no_dags_with_three_parents_at_most() -> None:
-    table = bn.score_families(bn.load_dataset("tic_tac_toe"), bn.BDeu(1.0), max_parents=3)
-    chances = bn.Global(bn.order_posterior(table).edges).chances
+    table, kernels = in_the_lab()["boards"], in_the_lab()["kernels"]
+    chances = kernels["jumps"].chances
     u, v = np.triu_indices(table.n, 1)
     draws = np.random.default_rng(1).random((1500, u.size))
     graphs = np.zeros((1500, table.n, table.n), bool)
@@ -160,11 +157,11 @@ def test_most_jumps_on_tic_tac_toe_are_no_dags_with_three_parents_at_most() -> N
 def test_stuck_follows_its_control() -> None:
     runs, exact = walked()
     stuck = lab.Stuck(runs, exact)
-    for place, walk in enumerate(THIN):
+    for place, walk in enumerate(runs):
         stuck.walk.value = walk
         shown = stuck.errors.source("chain_errors").data
         errors = [errors_of(runs[each], exact) for each in stuck.walk.options]
-        of_walks, ideal = np.split(np.array(shown["error"]), [16 * len(THIN)])
+        of_walks, ideal = np.split(np.array(shown["error"]), [16 * len(runs)])
         np.testing.assert_allclose(of_walks, np.ravel(errors))
         assert 1.5 < ideal.mean() < 2.5  # exact draws
         dark = np.flatnonzero(np.array(shown["alpha"]) > 0.5)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from stills import TRUTH
 
 import bnlab as bn
 from bnlab.labs import your_own_data as lab
@@ -16,15 +17,6 @@ from bnlab.labs.board import FADED
 from bnlab.labs.your_own_data.view import edges_html
 from bnlab.reports import Credible, analyse, read_table
 from bnlab.reports.analysis import completed
-
-TRUTH = (
-    ("soil", "slugs"),
-    ("slugs", "growth"),
-    ("water", "growth"),
-    ("growth", "flowers"),
-    ("soil", "flowers"),
-    ("flowers", "bees"),
-)
 
 
 @pytest.fixture

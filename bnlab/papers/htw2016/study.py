@@ -11,6 +11,7 @@ import numpy as np
 import bnlab as bn
 from bnlab import features, graphs
 from bnlab.checks import Floats, Ints
+from bnlab.features.intervals import pair_sums
 from bnlab.files import packaged
 from bnlab.papers.page import normalised, stored
 
@@ -272,9 +273,9 @@ def probabilities(dags: Ints, weights: Floats, /) -> dict[str, Floats]:
     paths = np.diag(both).reshape(n, n)
     fork = pairs[i, j, i, k] * different
     return {
-        "edge": _shares(dags, weights),
+        "edge": pair_sums(dags, weights),
         "f1": paths,
-        "f2": _shares(graphs.near_ancestors(dags, max_length=2), weights),
+        "f2": pair_sums(graphs.near_ancestors(dags, max_length=2), weights),
         "f3": pairs[i, j, j, k] * different,
         "f4": fork,
         "f5": paths[:, :, None] * different - fork,
@@ -319,13 +320,6 @@ def _sampled(name: str, sampler: str, run: int) -> list[bn.Draws]:
     kernel = bn.Global(by_orders.edges)
     walk = partial(bn.sample_structures, table, kernel=kernel, chains=1, rng=rng)
     return [walk(draws=size, burn_in=3 * size, thin=3) for size in FEATURE_SIZES]
-
-
-def _shares(masks: Ints, weights: Floats) -> Floats:
-    """Return weighted share (n, n) of the masks of j that hold i."""
-    n = masks.shape[1]
-    by_mask = np.stack([np.bincount(of_node, weights, 1 << n) for of_node in masks.T])
-    return np.asarray((np.arange(1 << n) >> np.arange(n)[:, None] & 1) @ by_mask.T)
 
 
 def _sads(found: Mapping[str, Floats], truth: Mapping[str, Floats]) -> dict[str, float]:
