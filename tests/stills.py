@@ -315,10 +315,14 @@ def structure_mcmc_swap(boards):
     (dags,) = bn.sample_partitions(boards, rng=np.random.default_rng(1), **how).values
     corner = graphs.to_adjacency(dags)[:, 4, [0, 2, 6, 8]]
     crossing = next(t for t in range(1, 5000) if (corner[t] != corner[t - 1]).any())
+    when = {"before": crossing - 1, "after": crossing}
     places = [(0.42 * (square % 3), 1 - 0.5 * (square // 3)) for square in range(9)]
+    layers = {said: graphs.layers(dags[t])[:9] for said, t in when.items()}
+    swapped = layers["before"] != layers["after"]
     drawn = []
-    for said, t in ("before", crossing - 1), ("after", crossing):
-        names = [f"layer {k + 1}" for k in graphs.layers(dags[t])[:9]]
+    for said, t in when.items():
+        marks = np.where(swapped, "● layer ", "layer ")
+        names = [f"{mark}{k + 1}" for mark, k in zip(marks, layers[said], strict=True)]
         edges = np.zeros((9, 9))
         edges[4, np.array([0, 2, 6, 8])[corner[t]]] = 1
         alt = "The nine squares of a board, with their layers, and an arrow from the middle"

@@ -1,14 +1,11 @@
 """Lab 11 without a browser: its chains, its widget and its checks."""
 
-from collections import Counter
 from functools import cache
 
 import networkx as nx
 import numpy as np
-import oracles
 import pytest
 import stills
-from test_structures import reversal_proposals, small_table
 
 import bnlab as bn
 from bnlab import plots
@@ -52,7 +49,7 @@ def modes_met(dags, log_p, low):
 
 
 @pytest.mark.slow
-def test_only_partitions_with_reversals_go_from_mode_to_mode(
+def test_only_partitions_go_from_mode_to_mode(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     runs, exact = walked()
@@ -71,14 +68,13 @@ def test_only_partitions_with_reversals_go_from_mode_to_mode(
         assert met == pytest.approx(found[kind], abs=0.0051)
         assert alone == pytest.approx(errors_of(run, exact).mean(), abs=0.0051)
         assert pooled == pytest.approx(np.abs(all_edges - exact.edges).sum(), abs=0.0051)
-        assert worst == np.inf or kind not in ("jumps", "reversals")
-    assert found["jumps"] < 0.5 and found["reversals"] == 1
-    assert max(found[kind] for kind in runs if kind != "partitions") < 2
+        assert (worst == np.inf) == (kind != "partitions")
+    assert found["small steps"] < 0.5 and found["jumps"] < 0.5 and found["reversals"] == 1
     assert found["partitions"] > 3
     error = {kind: errors_of(run, exact) for kind, run in runs.items()}
     others = [error[kind].mean() for kind in runs if kind != "partitions"]
     assert error["partitions"].mean() < 0.7 * min(others)
-    assert error["reversals"].min() > 12
+    assert error["reversals"].min() > 11
     assert runs["jumps"].stats["acceptance_global"].mean() < 0.001
 
 
@@ -95,22 +91,19 @@ def crossings(run, low):
 
 
 @pytest.mark.slow
-def test_partitions_cross_by_a_swap_of_two_corners_and_reversals_show_them_others() -> None:
+def test_partitions_cross_by_a_swap_of_two_corners() -> None:
     table, low = in_the_lab()["boards"], lowest()
     how = {"draws": 30_000, "chains": 2, "burn_in": 12_500, "thin": 1}
-    for reversals, pairs in ((0.1, {3, 4}), (0.0, {1})):
-        rng = np.random.default_rng(5)
-        run = bn.sample_partitions(table, reversals=reversals, rng=rng, **how)
-        for found in crossings(run, low):
-            assert len({pair for pair, *_ in found}) in pairs
-            assert len(found) >= 10
-            for pair, before, after in found:
-                layers, then = bn.graphs.layers(before), bn.graphs.layers(after)
-                u, v = pair
-                assert set(np.flatnonzero(layers != then).tolist()) == pair
-                assert (layers[u], layers[v]) == (then[v], then[u])
-                changed = bn.graphs.to_adjacency(before) != bn.graphs.to_adjacency(after)
-                assert 12 <= np.triu(changed | changed.T).sum() <= 16  # pairs of nodes
+    run = bn.sample_partitions(table, rng=np.random.default_rng(5), **how)
+    for found in crossings(run, low):
+        assert len(found) >= 10
+        for pair, before, after in found:
+            layers, then = bn.graphs.layers(before), bn.graphs.layers(after)
+            u, v = pair
+            assert set(np.flatnonzero(layers != then).tolist()) == pair
+            assert (layers[u], layers[v]) == (then[v], then[u])
+            changed = bn.graphs.to_adjacency(before) != bn.graphs.to_adjacency(after)
+            assert 12 <= np.triu(changed | changed.T).sum() <= 16  # pairs of nodes
 
 
 @pytest.mark.slow
@@ -171,19 +164,6 @@ def test_stuck_follows_its_control() -> None:
         np.testing.assert_allclose(trace["most SAD"], worst, atol=0.001)
         least, most = errors[place].min(), errors[place].max()
         assert stuck.errors.caption.startswith(f"{walk}: SAD {least:.2f} to {most:.2f}")
-
-
-def test_reversals_go_where_the_walks_of_the_package_go() -> None:
-    table = small_table()
-    log_phi = oracles.families_of(table)
-    for masks in bn.graphs.all_dags(3).tolist():
-        dag = tuple(frozenset(bn.graphs.members(P)) for P in masks)
-        proposed = Counter()
-        for other, there, _ in reversal_proposals(log_phi, tuple(masks)):
-            proposed[other] += there
-        found = lab.reversal(dag, lab.families(table))
-        found = {tuple(sum(1 << u for u in P) for P in G): p for G, p in found.items()}
-        assert found == pytest.approx(proposed)
 
 
 def test_shares_of_visits_are_those_of_their_edges() -> None:

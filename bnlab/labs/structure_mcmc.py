@@ -3,14 +3,12 @@
 Chains on DAGs, and where they get stuck.
 """
 
-from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from itertools import permutations, product
 from operator import ne
 from typing import Any
 
-import networkx as nx
 import numpy as np
 
 import bnlab as bn
@@ -102,30 +100,6 @@ def edges_met(visits: Sequence[Dag]) -> Floats:
     """Of each edge u -> v, the share of the visits to DAGs that have it."""
     masks = np.array([[sum(1 << u for u in parents) for parents in dag] for dag in visits])
     return np.asarray(bn.graphs.to_adjacency(masks).mean(axis=0))
-
-
-def reversal(dag: Dag, log_phi: LogPhi) -> dict[Dag, float]:
-    """J of an edge reversal [GrzegorczykHusmeier2008]: each DAG that it may propose -> chance."""
-    edges = [(u, v) for v, parents in enumerate(dag) for u in parents]
-    found: dict[Dag, float] = defaultdict(float)
-    for u, v in edges:
-        bare = tuple(frozenset() if w in (u, v) else P for w, P in enumerate(dag))
-        for turned, p in _new_parents(bare, u, log_phi, {v}).items():
-            for new, q in _new_parents(turned, v, log_phi, set()).items():
-                found[new] += p * q / len(edges)
-    return dict(found)
-
-
-def _new_parents(dag: Dag, v: int, log_phi: LogPhi, needed: set[int]) -> dict[Dag, float]:
-    """The DAGs with other parents of v, those needed among them, and their chances by weight."""
-    ways = {(*dag[:v], P, *dag[v + 1 :]): w for P, w in log_phi[v].items() if needed <= P}
-    ways = {new: w for new, w in ways.items() if _is_acyclic(new)}
-    weights = np.exp(np.array([*ways.values()]) - max(ways.values()))
-    return dict(zip(ways, weights / weights.sum(), strict=True))
-
-
-def _is_acyclic(graph: Dag) -> bool:
-    return bool(nx.is_directed_acyclic_graph(nx.DiGraph(dict(enumerate(map(list, graph))))))
 
 
 def compare(runs: Mapping[str, bn.Draws], exact: bn.DagPosterior) -> dict[str, float]:
