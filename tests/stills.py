@@ -423,8 +423,8 @@ def own_soils(big, NONE, FEW, MANY, slugs, bloom, clay):
 
 TRUE = {"line_color": INK, "line_dash": "dashed", "line_width": 2}  # of the line at the true 0.64
 ASKED_FOR = "share that flowers without slugs"
-ANSWERED = (*SHARES, "def share", "def if_set")
-TREATED = (*ANSWERED, "def fill", "def each_way", "rng, gardens")
+ANSWERED = (*SHARES, "def share", "QUESTION", "def fill", "def average")
+TREATED = (*ANSWERED, "rng, gardens")
 ASKED = (*ANSWERED, "def ask", "tiers = ", 'told["5 levels"]')
 
 
