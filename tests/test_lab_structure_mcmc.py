@@ -1,6 +1,7 @@
 """Lab 11 without a browser: its chains, its widget and its checks."""
 
 from functools import cache
+from itertools import product
 
 import networkx as nx
 import numpy as np
@@ -49,7 +50,7 @@ def modes_met(dags, log_p, low):
 
 
 @pytest.mark.slow
-def test_only_partitions_go_from_mode_to_mode(
+def test_only_both_moves_together_find_all_modes(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     runs, exact = walked()
@@ -68,14 +69,13 @@ def test_only_partitions_go_from_mode_to_mode(
         assert met == pytest.approx(found[kind], abs=0.0051)
         assert alone == pytest.approx(errors_of(run, exact).mean(), abs=0.0051)
         assert pooled == pytest.approx(np.abs(all_edges - exact.edges).sum(), abs=0.0051)
-        assert (worst == np.inf) == (kind != "partitions")
-    assert found["small steps"] < 0.5 and found["jumps"] < 0.5 and found["reversals"] == 1
-    assert found["partitions"] > 3
+        assert (worst == np.inf) == (kind in ("small steps", "reversals"))
+    assert found["small steps"] < 0.5 and found["reversals"] == 1
+    assert 1 < found["swaps"] <= 2 and found["both"] > 3
     error = {kind: errors_of(run, exact) for kind, run in runs.items()}
-    others = [error[kind].mean() for kind in runs if kind != "partitions"]
-    assert error["partitions"].mean() < 0.7 * min(others)
+    others = [error[kind].mean() for kind in runs if kind != "both"]
+    assert error["both"].mean() < 0.7 * min(others)
     assert error["reversals"].min() > 11
-    assert runs["jumps"].stats["acceptance_global"].mean() < 0.001
 
 
 def crossings(run, low):
@@ -91,19 +91,23 @@ def crossings(run, low):
 
 
 @pytest.mark.slow
-def test_partitions_cross_by_a_swap_of_two_corners() -> None:
+def test_swaps_lead_to_mirror_images_and_reversals_to_other_swaps() -> None:
     table, low = in_the_lab()["boards"], lowest()
+    board = np.arange(9).reshape(3, 3)
+    mirrors = [board[::-1].ravel(), board[:, ::-1].ravel()]
     how = {"draws": 30_000, "chains": 2, "burn_in": 12_500, "thin": 1}
-    run = bn.sample_partitions(table, rng=np.random.default_rng(5), **how)
-    for found in crossings(run, low):
-        assert len(found) >= 10
-        for pair, before, after in found:
-            layers, then = bn.graphs.layers(before), bn.graphs.layers(after)
-            u, v = pair
-            assert set(np.flatnonzero(layers != then).tolist()) == pair
-            assert (layers[u], layers[v]) == (then[v], then[u])
-            changed = bn.graphs.to_adjacency(before) != bn.graphs.to_adjacency(after)
-            assert 12 <= np.triu(changed | changed.T).sum() <= 16  # pairs of nodes
+    for reversals, pairs in ((0.1, {3, 4}), (0.0, {1})):
+        rng = np.random.default_rng(5)
+        run = bn.sample_partitions(table, reversals=reversals, rng=rng, **how)
+        for found in crossings(run, low):
+            assert len({pair for pair, *_ in found}) in pairs
+            assert len(found) >= 10
+            for pair, before, after in found:
+                layers, then = bn.graphs.layers(before), bn.graphs.layers(after)
+                assert set(np.flatnonzero(layers != then).tolist()) == pair  # a swap
+                assert any((layers[mirror] == then[:9]).all() for mirror in mirrors)
+                changed = bn.graphs.to_adjacency(before) != bn.graphs.to_adjacency(after)
+                assert 12 <= np.triu(changed | changed.T).sum() <= 16  # pairs of nodes
 
 
 @pytest.mark.slow
@@ -127,24 +131,29 @@ def test_as_many_walks_that_draw_their_mode_by_lot_err_as_much_as_reversals() ->
     low, high = np.quantile(errors, (0.05, 0.95))
     pooled = bn.graphs.to_adjacency(runs["reversals"].values[:, 50:]).mean(axis=(0, 1))
     assert low < np.abs(pooled - exact.edges).sum() < high
-    stuck = runs["jumps"].log_target[:, 50:]
-    low = lowest()
-    assert (stuck.max(axis=1) < low).sum() == 15
 
 
-@pytest.mark.slow
-def test_most_jumps_on_tic_tac_toe_are_no_dags_with_three_parents_at_most() -> None:
-    table, kernels = in_the_lab()["boards"], in_the_lab()["kernels"]
-    chances = kernels["jumps"].chances
-    u, v = np.triu_indices(table.n, 1)
-    draws = np.random.default_rng(1).random((1500, u.size))
-    graphs = np.zeros((1500, table.n, table.n), bool)
-    graphs[:, u, v] = draws < chances[u, v]
-    graphs[:, v, u] = draws > 1 - chances[v, u]
-    dags = np.array([nx.is_directed_acyclic_graph(nx.DiGraph(each)) for each in graphs])
-    many = graphs.sum(axis=1).max(axis=1) > 3
-    assert 1 - dags.mean() == pytest.approx(0.71, abs=0.03)
-    assert (dags & many).mean() == pytest.approx(0.19, abs=0.03)
+def test_relocations_are_those_of_all_partitions_that_differ_in_one_place() -> None:
+    everything = {
+        tuple(frozenset(v for v in range(3) if layer[v] == k) for k in range(max(layer) + 1))
+        for layer in product(range(3), repeat=3)
+        if set(layer) == set(range(max(layer) + 1))
+    }
+    assert len(everything) == 13
+    for one in everything:
+        without = [
+            [tuple(filter(None, (L - {v} for L in A))) for A in everything] for v in range(3)
+        ]
+        mine = [tuple(filter(None, (L - {v} for L in one))) for v in range(3)]
+        near = {
+            A
+            for rests, rest in zip(without, mine, strict=True)
+            for A, other in zip(everything, rests, strict=True)
+            if other == rest
+        }
+        found = lab.relocate(one)
+        assert set(found) == near - {one}
+        assert set(found.values()) == {1 / len(found)}
 
 
 def test_stuck_follows_its_control() -> None:
