@@ -257,7 +257,7 @@ def hidden_loops(loops):
 
 @of("11_structure_mcmc", "thin = ", "exact = ", "stuck = ", slow=True)
 def structure_mcmc_stuck(stuck):
-    return at(stuck)
+    return at(stuck, walk="reversals")
 
 
 @of("11_structure_mcmc")

@@ -40,6 +40,23 @@ def families(table: bn.ScoreTable) -> LogPhi:
     return [dict(zip(P, w, strict=True)) for P, w in zip(sets, table.log_phi.tolist(), strict=True)]
 
 
+def log_target(graph: Dag, log_phi: LogPhi) -> float:
+    """ln p̃ of a graph given by the parents of each node; -inf if it has a cycle."""
+    left = set(range(len(graph)))
+    while left:
+        roots = {v for v in left if not graph[v] & left}
+        if not roots:
+            return -np.inf
+        left -= roots
+    return sum(log_phi[v].get(parents, -np.inf) for v, parents in enumerate(graph))
+
+
+def all_dags(log_phi: LogPhi) -> dict[Dag, float]:
+    """Each DAG of a few nodes -> its ln p̃."""
+    log_w = {graph: log_target(graph, log_phi) for graph in product(*log_phi)}
+    return {dag: weight for dag, weight in log_w.items() if weight > -np.inf}
+
+
 class Stuck(View):
     """Where single chains are, by kind of walk.
 
