@@ -425,7 +425,8 @@ TRUE = {"line_color": INK, "line_dash": "dashed", "line_width": 2}  # of the lin
 ASKED_FOR = "share that flowers without slugs"
 ANSWERED = (*SHARES, "def share", "QUESTION", "def fill", "def average")
 TREATED = (*ANSWERED, "rng, gardens")
-ASKED = (*ANSWERED, "def ask", "tiers = ", 'told["5 levels"]')
+MORE = ("def more_clay", 'told["5 levels"]')
+ASKED = (*ANSWERED, "def ask", "def show_told", "tiers = ", *MORE)
 
 
 @of("14_your_own_data", *TREATED, slow=True)
@@ -478,8 +479,10 @@ def own_decisions():
     picture = canvas("", alt, *axes, size=(620, 240))
     picture.vspan([0.64], **TRUE)
     picture.vspan([0.47], **TRUE | {"line_dash": "dotted"})
-    picture.segment(low, list(answers), high, list(answers), line_width=4, color=COLOURS[0])
-    picture.scatter(means, list(answers), size=11, color=COLOURS[0])
+    moved = [name in ("no tiers", "left out") for name in answers]
+    colours = [COLOURS[1] if each else COLOURS[0] for each in moved]
+    picture.segment(low, list(answers), high, list(answers), line_width=4, color=colours)
+    picture.scatter(means, list(answers), size=11, color=colours)
     return [picture]
 
 

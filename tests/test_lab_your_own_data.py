@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from stills import TRUTH
+from stills import ANSWERED, SHARES, TRUTH, run
 
 import bnlab as bn
 from bnlab.labs import your_own_data as lab
@@ -112,10 +112,46 @@ def test_dags_are_drawn_with_a_whole_table_each() -> None:
         assert all(each.arities.tolist() == data.arities.tolist() for each in tables)
 
 
-def test_few_complete_rows_carry_the_answer() -> None:
+def test_few_rows_carry_the_answer() -> None:
     values = cut_garden()
-    bare = (values >= 0).all(axis=1) & (values[:, SOIL] == 0) & (values[:, SLUGS] == NO_SLUGS)
-    assert bare.sum() == 9  # clay without slugs
+    soil, flower = values[values[:, SLUGS] == NO_SLUGS][:, [SOIL, FLOWERS]].T
+    assert flower[soil == 0].tolist() == [1] * 10  # clay
+    assert (soil[flower == 0] == 1).sum() == 22 and not (soil[flower == 0] == 0).any()
+
+
+@pytest.mark.slow
+def test_larger_odds_of_clay_widen_the_interval_and_leave_the_mean() -> None:
+    cells = run("14_your_own_data", (*ANSWERED, "def more_clay"))
+    values, rng = cut_garden(), np.random.default_rng(1)
+
+    def draw(yes: np.ndarray, rng: np.random.Generator, draws: int) -> np.ndarray:
+        return cells["more_clay"](yes, rng, draws, odds=10)
+
+    found = cells["average"]([cells["fill"](values, rng, draw) for _ in range(200)], rng)
+    assert abs(found.mean() - 0.65) < 0.02
+    assert np.abs(np.quantile(found, [0.025, 0.975]) - [0.43, 0.74]).max() < 0.03
+
+
+@pytest.mark.slow
+def test_without_tiers_each_direction_has_half_of_the_dags() -> None:
+    data = read_table(lab.write_garden(), discretize=bn.EqualFrequency(3), missing="keep").data
+    dags, _, _ = lab.draw(data, 1.0, (), 1000, np.random.default_rng(2))
+    assert set(dags[:, SLUGS].tolist()) == {0, 1 << SOIL}  # not adjusted, or for the soil
+    assert abs((dags[:, SLUGS] == 0).mean() - 0.5) < 0.05
+    cells = run("14_your_own_data", (*SHARES, "def share", "QUESTION"))
+    workers, rng = bn.load_dataset("coronary"), np.random.default_rng(2)
+    smoking, proteins = workers.index("Smoking"), workers.index("Proteins")
+    dags, _, _ = lab.draw(workers, 1.0, (), 400, rng)
+    answers: dict[bool, list[float]] = {False: [], True: []}
+    for dag in dags:
+        by = list(bn.graphs.members(dag[smoking]))
+        found = cells["if_set"](workers.values, (smoking, 0, proteins, 1), by, rng, draws=1)
+        answers[proteins in by].append(found[0])
+    assert abs(len(answers[True]) / 400 - 0.5) < 0.05
+    assert np.abs([np.mean(answers[each]) - at for each, at in HUMPS]).max() < 0.01
+
+
+HUMPS = (False, 0.375), (True, 0.42)
 
 
 def cut_garden(levels: int = 3, **asked: Any) -> np.ndarray:
@@ -142,6 +178,8 @@ def test_of_many_complete_gardens_the_intervals_hold_the_truth_nearly_often_enou
         held.append(low <= 0.64 <= high)
         rare.append(counts[0].sum())
     assert round(float(np.mean(means)), 2) == 0.63
+    assert round(float(np.mean(means[:40])), 2) == 0.62  # those of the lab
+    assert round(float(np.std(means[:40]) / 40**0.5), 2) == 0.01
     assert 0.91 < np.mean(held) < 0.94
     assert round(float(np.mean(rare))) == 12
 
