@@ -15,7 +15,7 @@ from bnlab.exact import DagPosterior, OrderPosterior
 from bnlab.features.intervals import mass_known, means_of, weights_of
 from bnlab.graphs import ancestors, check_dags, members
 from bnlab.networks.bayesnet import dirichlet_parameters
-from bnlab.predict.tables import MAX_STATES, MISSING, Part, eliminate, plan_of, typed_row
+from bnlab.predict.tables import MAX_STATES, Part, eliminate, nodes_of, plan_of, typed_row
 from bnlab.records import Columns, Tabular, check_alike
 from bnlab.results import ROUNDING, DagDraws, Draws, Kind, PriorKind, Run, told_of_chains
 from bnlab.running import Clock, Progress, Steps, seed_of
@@ -275,13 +275,13 @@ class Given:
 
     def __init__(self, data: Data, score: Score, settings: list[Setting], y: int) -> None:
         check_pseudo_counts(score)
-        self._data, self._y = data, y
+        self._data, self._y, self._arities = data, y, tuple(data.arities.tolist())
         self._settings: list[dict[int, int]] = []
         for setting in settings:
             codes = typed_row(data, setting)
             states = {v: int(codes[v]) for v in map(data.index, setting)}
             for v, state in states.items():
-                if state == MISSING:
+                if state < 0:  # missing
                     name, known = data.names[v], ", ".join(data.levels[v])
                     raise ValueError(f"{name!r} is set to a missing cell: choose one of {known}")
             self._settings.append(states)
@@ -341,10 +341,10 @@ class Given:
 
     def _plan(self, part: Part) -> tuple[list[int], int]:
         """In which order its variables are summed out, and how many draws fit in memory."""
-        arities, r = self._data.arities, int(self._data.arities[self._y])
-        order, states = plan_of(part, sum(1 << v for v, _ in part) & ~(1 << self._y), arities)
-        cells = [math.prod(arities[members(up | 1 << v)].tolist()) for v, up in part]
-        largest = max(states * r, *cells)
+        arities, others = self._arities, sum(1 << v for v, _ in part) & ~(1 << self._y)
+        order, states = plan_of(part, others, arities)
+        cells = [math.prod([arities[u] for u in nodes_of(up | 1 << v)]) for v, up in part]
+        largest = max(states * arities[self._y], *cells)
         if largest > MAX_STATES:
             raise ValueError(
                 f"p({self._data.names[self._y]} | do) takes a table of {largest:,} joint states in "
@@ -371,9 +371,9 @@ class Given:
             factors = []
             for (v, parents), table in zip(part, tables, strict=True):
                 family = parents | 1 << v
-                at = (slice(None), *(states.get(u, slice(None)) for u in members(family)))
+                at = (slice(None), *(states.get(u, slice(None)) for u in nodes_of(family)))
                 factors.append((family & ~int(self._held), table[at]))
-            found.append(np.exp(eliminate(factors, order, self._data.arities)))
+            found.append(np.exp(eliminate(factors, order, self._arities)))
         return found[0] if len(found) == 1 else found[0] - found[1]
 
 
@@ -389,4 +389,5 @@ def _log_dirichlet(alpha: Floats, axis: int, size: int, rng: np.random.Generator
     """ln of rows (size, ...) from Dirichlet distributions along an axis of alpha."""
     shape = (size, *alpha.shape)
     log_gamma = np.log(rng.standard_gamma(alpha + 1, shape)) - rng.exponential(size=shape) / alpha
-    return np.asarray(log_gamma - np.logaddexp.reduce(log_gamma, axis=1 + axis, keepdims=True))
+    log_gamma -= log_gamma.max(axis=1 + axis, keepdims=True)
+    return np.asarray(log_gamma - np.log(np.exp(log_gamma).sum(axis=1 + axis, keepdims=True)))

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from functools import reduce
+from functools import lru_cache, reduce
 from operator import or_
 from typing import NamedTuple
 
@@ -27,6 +27,7 @@ from bnlab.scores.local import Units, check_pseudo_counts, regression, units_of,
 
 Codes = NDArray[np.int32]
 Part = tuple[tuple[int, int], ...]  # families (v, parent mask), ascending
+nodes_of = lru_cache(1 << 12)(members)  # the same few are asked for, thousands of times
 Factor = tuple[int, Floats]  # its variables, and ln of it at their joint states (rows, ...)
 
 MISSING = -1
@@ -229,7 +230,8 @@ def connected_terms(
         [number.setdefault(part, len(number)) for part in _parts(dag, relevant, missing)]
         for dag, relevant in zip(dags.tolist(), _relevant(dags, missing).tolist(), strict=True)
     ]
-    plans = [plan_of(part, missing, rows.arities) for part in number]
+    arities = tuple(rows.arities.tolist())
+    plans = [plan_of(part, missing, arities) for part in number]
     largest = max((states for _, states in plans), default=1)
     if largest > MAX_STATES:
         raise ValueError(
@@ -248,7 +250,7 @@ def connected_terms(
         some = rows_of(rows, slice(start, start + block))
         for i, (part, (order, _)) in enumerate(zip(number, plans, strict=True)):
             factors = [_factor(v, parents, missing, tables, some) for v, parents in part]
-            terms[i, start : start + block] = eliminate(factors, order, rows.arities)
+            terms[i, start : start + block] = eliminate(factors, order, arities)
     parts = np.full((len(dags), max(map(len, lists), default=0)), -1, np.int64)
     for u, places in enumerate(lists):
         parts[u, : len(places)] = places
@@ -278,14 +280,15 @@ def _parts(dag: list[int], relevant: int, missing: int) -> list[Part]:
     return [tuple(sorted(families)) for _, families in groups]
 
 
-def plan_of(part: Part, missing: int, arities: Ints, /) -> tuple[list[int], int]:
+@lru_cache(1 << 12)  # effects of several levels have the same plans
+def plan_of(part: Part, missing: int, arities: tuple[int, ...], /) -> tuple[list[int], int]:
     """In which order missing variables go, that of the smallest table next, and the largest one."""
     scopes = [(parents | 1 << v) & missing for v, parents in part]
     left = set(members(reduce(or_, scopes, 0)))
     order, largest = [], 1
     while left:
         joined = {v: reduce(or_, (scope for scope in scopes if scope >> v & 1)) for v in left}
-        cost = {v: math.prod(arities[members(scope)].tolist()) for v, scope in joined.items()}
+        cost = {v: math.prod([arities[u] for u in nodes_of(scope)]) for v, scope in joined.items()}
         v = min(left, key=lambda v: (cost[v], v))
         largest = max(largest, cost[v])
         scopes = [s for s in scopes if not s >> v & 1] + [joined[v] & ~(1 << v)]
@@ -294,17 +297,19 @@ def plan_of(part: Part, missing: int, arities: Ints, /) -> tuple[list[int], int]
     return order, largest
 
 
-def eliminate(factors: list[Factor], order: list[int], arities: Ints, /) -> Floats:
+def eliminate(factors: list[Factor], order: list[int], arities: tuple[int, ...], /) -> Floats:
     """ln of the sum over the variables in `order` of a product; what is left has the same nodes."""
     for v in order:
         met = [factor for factor in factors if factor[0] >> v & 1]
         scope = reduce(or_, (within for within, _ in met))
-        nodes = members(scope)
+        nodes = nodes_of(scope)
         total = np.zeros(())
         for within, log_value in met:
-            shape = [int(arities[u]) if within >> u & 1 else 1 for u in nodes]
+            shape = [arities[u] if within >> u & 1 else 1 for u in nodes]
             total = total + log_value.reshape(len(log_value), *shape)
-        summed = np.logaddexp.reduce(total, axis=1 + nodes.index(v))
+        top = total.max(axis=(axis := 1 + nodes.index(v)), keepdims=True)
+        np.exp(np.subtract(total, top, out=total), out=total)
+        summed = np.log(total.sum(axis=axis)) + top.squeeze(axis)
         factors = [f for f in factors if not f[0] >> v & 1] + [(scope & ~(1 << v), summed)]
     return np.asarray(np.sum([log_value for _, log_value in factors], axis=0))
 
