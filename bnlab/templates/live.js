@@ -25,7 +25,8 @@ window.bnlab.observe(document.body,
 jupyter_bokeh they do, which takes time, and an old change can come after a new one. A picture of a
 widget does not look for styles of each label in the page (bokeh/bokeh#15286). It takes new data and
 looks once for all changes of a message, and is laid out when it is painted next. Until it is, style
-sheets wait, lest all styles be computed between two strokes; those that stay the same, for good. #}
+sheets wait, lest all styles be computed between two strokes; those that stay the same, for good.
+Glyphs for rows that are pointed at, chosen or muted take data when they are drawn, not before. #}
 
 (function quicken() {
     const {Document} = window.Bokeh?.require("document") ?? {};
@@ -43,6 +44,22 @@ sheets wait, lest all styles be computed between two strokes; those that stay th
     change(drawn, "update_data", update => function (rows) {
         const all = () => { this.updating = null; return update.call(this); };
         return rows ? update.call(this, rows) : this.updating ??= Promise.resolve().then(all);
+    });
+    const idle = new Proxy({}, {get: () => () => undefined});
+    const alone = {get: (view, name) => /._glyph$/.test(name) ? idle : view[name]};
+    for (const name of ["set_data", "set_visuals", "map_data"])
+        change(drawn, name, step => function (...given) {
+            return step.apply(new Proxy(this, alone), given);
+        });
+    change(Bokeh.require("models/glyphs/glyph").GlyphView.prototype, "paint", paint => function (...given) {
+        if (this.base) {
+            const {all_indices, model: {data_source}} = this.renderer;
+            this.set_data(data_source, all_indices);
+            this.set_visuals(data_source, all_indices);
+            this.after_visuals();
+            this.map_data();
+        }
+        return paint.apply(this, given);
     });
     change(drawn, "_update_masked_indices", () => function () {
         this.model.view.setv({masked: this.glyph.mask_data()}, {silent: true});
