@@ -1,5 +1,6 @@
 """Edge probabilities as a network: each arrow is as wide as its edge is probable."""
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -22,6 +23,8 @@ ROW_HEIGHT = 52  # pixels, at least
 LETTER = 7.2  # pixels, mean width of a character at the label's size
 BOW = 0.09  # how far a link bends to its left, as a share of its length
 PAIR_BOWS = [sign * step * BOW for step in range(5) for sign in (1, -1)]  # to choose from
+BENT = np.array([[(1 - t) ** 2, 2 * t * (1 - t), t**2] for t in np.linspace(0, 1, 101)])
+"""How much start, bend and end of a link weigh along it."""
 HEAD = 7.0  # pixels, least length of an arrow head
 CROWDED = np.array([0.33, 0.07])  # boxes and links nearer than this, across and up, crowd a box
 WIDEST_ROW = 3  # boxes
@@ -95,11 +98,12 @@ def link_data(
         p = float(shown[u, v])
         length = (HEAD + 1.4 * p * widest) * (values[u, v] >= sure)
         each = [_link(centres[[u, v]], boxes[[u, v]], length, bow) for bow in bows]
-        others = np.delete(np.arange(len(names)), [u, v])
-        crossed = [_crossed(line, centres[others], boxes[others]) for line, _ in each]
-        line, tip = each[int(np.argmin(crossed))]
+        if joined:
+            others = np.delete(np.arange(len(names)), [u, v])
+            each.sort(key=lambda link: _crossed(link[0], centres[others], boxes[others]))
+        line, tip = each[0]
         row = [names[u], names[v], p, widest * p, 0.25 + 0.75 * p]
-        rows.append([*row, *line.T.tolist(), *tip.T.tolist()])
+        rows.append([*row, *line.T.round(1).tolist(), *tip.T.round(1).tolist()])
     return from_rows("parent child probability width alpha xs ys head_xs head_ys", rows)
 
 
@@ -227,22 +231,19 @@ def _link(centres: Floats, boxes: Floats, length: float, bow: float) -> tuple[Fl
     start, end = centres
     along = end - start
     bend = (start + end) / 2 + bow * np.array([-along[1], along[0]])
-    t = np.linspace(0, 1, 101)[:, None]
-    curve = (1 - t) ** 2 * start + 2 * t * (1 - t) * bend + t**2 * end
-    outside = [np.any(np.abs(curve - centres[w]) > boxes[w] + 2, axis=1) for w in (0, 1)]
-    curve = curve[outside[0] & outside[1]]
+    curve = BENT @ [start, bend, end]
+    curve = curve[np.any(np.abs(curve[:, None] - centres) > boxes + 2, axis=2).all(axis=1)]
     if len(curve) < 3:
         curve = np.stack([start, bend, end])
-    if not length:
-        return curve[np.linspace(0, len(curve) - 1, 16).astype(int)], np.empty((0, 2))
-    tip = curve[-1]
-    shaft = curve[np.linalg.norm(curve - tip, axis=1) >= length * 0.8]
-    base = shaft[-1] if len(shaft) else curve[0]
-    ahead = (tip - base) / max(float(np.linalg.norm(tip - base)), 1e-9)
-    side = 0.5 * length * np.array([-ahead[1], ahead[0]])
-    head = np.stack([tip, tip - length * ahead + side, tip - length * ahead - side])
-    line = np.vstack([shaft if len(shaft) else curve[:1], base[None]])
-    return line[np.linspace(0, len(line) - 1, 16).astype(int)], head
+    tip, head = curve[-1], np.empty((0, 2))
+    if length:
+        shaft = curve[np.hypot(*(curve - tip).T) >= length * 0.8]
+        base = shaft[-1] if len(shaft) else curve[0]
+        ahead = (tip - base) / max(math.dist(tip, base), 1e-9)
+        side = 0.5 * length * np.array([-ahead[1], ahead[0]])
+        head = np.array([tip, tip - length * ahead + side, tip - length * ahead - side])
+        curve = np.vstack([shaft if len(shaft) else curve[:1], base])
+    return curve[np.arange(16) * (len(curve) - 1) // 15], head
 
 
 def _label(name: str) -> str:
