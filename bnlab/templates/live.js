@@ -72,9 +72,26 @@ Glyphs for rows that are pointed at, chosen or muted take data when they are dra
         this.request_layout(true);
     });
     change(pictures, "_invalidate_layout_if_needed", ready => function () {
-        if (this.resized) this.update_layout();
+        if (this.resized && this.base_font_size) this.update_layout();
         this.resized = false;
         ready.call(this);
+    });
+    change(pictures, "update_bbox", measure => function () {
+        const changed = measure.call(this);
+        this.canvas_view.changed ||= this.canvas_view._update_bbox();
+        return changed;
+    });
+    change(Bokeh.require("models/canvas/canvas").CanvasView.prototype, "update_bbox", () => function () {
+        const changed = this.changed ?? this._update_bbox();
+        this.changed = false;
+        return changed;
+    });
+    const bars = Bokeh.require("models/annotations/color_bar").ColorBarView.prototype;
+    change(bars, "_set_canvas_image", draw => function () {
+        const {color_mapper: {palette}, orientation, _index_low, _index_high} = this;
+        const look = [palette, orientation, _index_low, _index_high].join();
+        if (look !== this.look) draw.call(this);
+        this.look = look;
     });
     let late = null;
     change(pictures, "_paint_primary", paint => function (context) {
