@@ -26,7 +26,9 @@ jupyter_bokeh they do, which takes time, and an old change can come after a new 
 widget does not look for styles of each label in the page (bokeh/bokeh#15286). It takes new data and
 looks once for all changes of a message, and is laid out when it is painted next. Until it is, style
 sheets wait, lest all styles be computed between two strokes; those that stay the same, for good.
-Glyphs for rows that are pointed at, chosen or muted take data when they are drawn, not before. #}
+Glyphs for rows that are pointed at, chosen or muted take data when they are drawn, not before. A
+canvas is measured with its picture, and the font size before styles change: each look at the page
+after a change lays it out. The colours of a bar are drawn once. #}
 
 (function quicken() {
     const {Document} = window.Bokeh?.require("document") ?? {};
@@ -51,7 +53,8 @@ Glyphs for rows that are pointed at, chosen or muted take data when they are dra
         change(drawn, name, step => function (...given) {
             return step.apply(new Proxy(this, alone), given);
         });
-    change(Bokeh.require("models/glyphs/glyph").GlyphView.prototype, "paint", paint => function (...given) {
+    const glyphs = Bokeh.require("models/glyphs/glyph").GlyphView.prototype;
+    change(glyphs, "paint", paint => function (...given) {
         if (this.base) {
             const {all_indices, model: {data_source}} = this.renderer;
             this.set_data(data_source, all_indices);
@@ -72,7 +75,10 @@ Glyphs for rows that are pointed at, chosen or muted take data when they are dra
         this.request_layout(true);
     });
     change(pictures, "_invalidate_layout_if_needed", ready => function () {
-        if (this.resized && this.base_font_size) this.update_layout();
+        if (this.resized) {
+            this.base_font_size;
+            this.update_layout();
+        }
         this.resized = false;
         ready.call(this);
     });
@@ -81,7 +87,8 @@ Glyphs for rows that are pointed at, chosen or muted take data when they are dra
         this.canvas_view.changed ||= this.canvas_view._update_bbox();
         return changed;
     });
-    change(Bokeh.require("models/canvas/canvas").CanvasView.prototype, "update_bbox", () => function () {
+    const canvases = Bokeh.require("models/canvas/canvas").CanvasView.prototype;
+    change(canvases, "update_bbox", () => function () {
         const changed = this.changed ?? this._update_bbox();
         this.changed = false;
         return changed;
