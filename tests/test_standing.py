@@ -38,7 +38,7 @@ MAY_IMPORT = {
 # Not loaded by `import bnlab`, which needs numpy, numba and networkx alone.
 OPTIONAL = {"bokeh", "ipywidgets", "IPython", "pandas", "sklearn", "pooch", "tqdm", "distributed"}
 # Decorators of compiled functions.
-COMPILED = {"kernel", "inner", "inlined", "generating"}
+COMPILED = {"kernel", "inner", "inlined", "small"}
 
 
 def run(*command: str) -> None:

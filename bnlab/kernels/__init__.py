@@ -20,10 +20,10 @@ inner: Any = njit(  # type: ignore[call-overload]
 """The same, sooner compiled, of a function that only kernels may call: Python has no way in."""
 inlined = njit(cache=True, nogil=True, inline="always")
 """The same of a function that is written out wherever a kernel calls it."""
-generating: Any = njit(  # type: ignore[call-overload]
+small: Any = njit(  # type: ignore[call-overload]
     nogil=True, no_cfunc_wrapper=True, no_cpython_wrapper=True, forceinline=True
 )
-"""The same of a generator of numbers, which numba can use in new code only if it is not kept."""
+"""The same, typed once and not kept, of small functions and generators: LLVM writes them out."""
 
 
 def cache_folder() -> Path | None:

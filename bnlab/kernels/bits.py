@@ -8,13 +8,13 @@ import math
 
 import numpy as np
 
-from bnlab.kernels import generating, inlined, inner, kernel
+from bnlab.kernels import inlined, inner, kernel, small
 
 TWOS, FOURS = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333)
 EIGHTS, BYTES = np.uint64(0x0F0F0F0F0F0F0F0F), np.uint64(0x0101010101010101)
 
 
-@inlined
+@small
 def popcount(mask):
     """Number of set bits of 64; in this form the compiler has one instruction."""
     x = np.uint64(mask)
@@ -24,13 +24,13 @@ def popcount(mask):
     return np.int64((x * BYTES) >> np.uint64(56))
 
 
-@inlined
+@small
 def trailing_zeros(mask):
     """Position of the lowest set bit of a positive int64."""
     return popcount((mask & -mask) - 1)
 
 
-@generating
+@small
 def members(mask):
     """Yield the nodes in a mask, the smallest first."""
     while mask:
@@ -46,14 +46,14 @@ def member(mask, i):
     return trailing_zeros(mask)
 
 
-@inlined
+@small
 def compact(mask, v):
     """Take bit v out of a mask that does not hold it."""
     low = mask & ((np.int64(1) << v) - 1)
     return (mask - low) >> 1 | low
 
 
-@inlined
+@small
 def expand(mask, v):
     """Make room for bit v: the inverse of `compact`."""
     low = mask & ((np.int64(1) << v) - 1)

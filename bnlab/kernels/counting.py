@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bnlab.kernels import inlined, inner, kernel
+from bnlab.kernels import inlined, inner, kernel, small
 from bnlab.kernels.bits import compact, members, popcount
 
 LIKELIHOOD = -1.0  # in place of a pseudo-count: the term is N ln N
@@ -230,7 +230,7 @@ def split_family(columns, arities, v, mask, pseudo_count, split):
     return total
 
 
-@inlined
+@small
 def colex_rank(mask, choose):
     """Return (size, rank among the sets of that size) of a compact mask."""
     size, rank = 0, 0
@@ -256,7 +256,7 @@ def family_ranks(v, parents, choose, first, out):
         out[t] = family_rank(v, parents[t], choose, first)
 
 
-@inlined
+@small
 def family_rank(v, mask, choose, first):
     """Where in `family_masks` a family is, -1 if too large; `choose`, `first` are for n - 1."""
     rest = compact(mask, v)

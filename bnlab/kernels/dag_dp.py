@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from bnlab.kernels import inlined, inner, kernel
+from bnlab.kernels import inlined, inner, kernel, small
 from bnlab.kernels.bits import compact, expand, members
 
 NOTHING = -(1 << 57)  # the exponent of 0; 64 of them still add up within an int64
@@ -21,13 +21,13 @@ LOG_2_LOW = -1.904654299957768e-09
 LEAST_SHARE = 1e-14  # of alpha: a smaller difference of two is their rounding
 
 
-@inlined
+@small
 def power(exponent):
     """2**exponent for exponents up to 1023; 0 where that is no normal double."""
     return np.int64((max(exponent, -1023) + 1023) << 52).view(np.float64)
 
 
-@inlined
+@small
 def from_log(x):
     """exp(x) as a pair whose mantissa is in [1, 2), rounding aside."""
     if x == -np.inf:

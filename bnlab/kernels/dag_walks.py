@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from bnlab.kernels import inlined, inner, kernel
+from bnlab.kernels import inner, kernel, small
 from bnlab.kernels.bits import accept, copy_to, member, members, popcount, total
 from bnlab.kernels.counting import family_rank
 from bnlab.kernels.dags import ancestors, topological_order
@@ -64,7 +64,7 @@ def start(dag, source):
     return above, scores
 
 
-@inlined
+@small
 def score(source, v, mask):
     """ln beta_v of a parent mask; -inf for more than k parents."""
     log_phi, choose, first = source
@@ -109,7 +109,7 @@ def closes_cycle(state, u, v):
     return (dag[u] >> v) & 1 == 0 or leads_around(state, v, u)
 
 
-@inlined
+@small
 def random_pair(n, rng):
     """One of the n (n - 1) ordered pairs of different nodes, each as likely."""
     i = int(rng.random() * (n * (n - 1)))
@@ -272,7 +272,7 @@ def _new_family(parents, log_phi, allowed, needed, rng):
     return draw_family(parents, log_phi, allowed, needed, log_sum, rng.random()), log_sum
 
 
-@inlined
+@small
 def nth_edge(dag, place):
     """The edge (u, v), u -> v, at a place among all edges of a DAG, by v, then u."""
     v = 0

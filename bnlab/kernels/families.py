@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from bnlab.kernels import inlined, inner, kernel
+from bnlab.kernels import inner, kernel, small
 from bnlab.kernels.bits import members
 
 LIGHT = -70.0  # nats relative to the largest term: lighter ones do not change a sum
@@ -37,7 +37,7 @@ def parent_sets(parents, log_phi, within, touched, uniforms, out_mask, out_log):
             t += 1
 
 
-@inlined
+@small
 def fits(parents, allowed, needed):
     """Whether parents are all allowed, and hold a needed one if there are such."""
     return parents & ~allowed == 0 and (needed == 0 or parents & needed != 0)

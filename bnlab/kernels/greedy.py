@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bnlab.kernels import generating, inlined, inner, kernel
+from bnlab.kernels import inner, kernel, small
 from bnlab.kernels.bits import copy_to, members, popcount, share_at, total, trailing_zeros
 from bnlab.kernels.dag_walks import closes_cycle, random_pair, set_parents, start
 from bnlab.kernels.lazy_scores import log_phi_of
@@ -190,7 +190,7 @@ def best_delete(graph, source):
     return best
 
 
-@generating
+@small
 def cliques(nodes, joined, most, stack):
     """Yield the cliques of at most so many of the nodes as masks, a clique before larger ones."""
     stack[0, 0], stack[1, 0], size = 0, nodes, 0
@@ -231,7 +231,7 @@ class Store(NamedTuple):
     size: NDArray[np.int64]
 
 
-@inlined
+@small
 def mixed(v, mask):
     """64 well-mixed bits of a node and its parents, by the finaliser of splitmix64."""
     x = np.uint64(mask) + np.uint64(v + 1) * np.uint64(0x9E3779B97F4A7C15)

@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from bnlab.kernels import inlined, inner, kernel
+from bnlab.kernels import inner, kernel, small
 from bnlab.kernels.bits import compact, expand, members, popcount, trailing_zeros
 
 FRACTION_BITS = 44
@@ -25,26 +25,26 @@ LOG_2 = math.log(2.0)
 BLOCK = 1 << 8
 
 
-@inlined
+@small
 def _significand(a):
     """The double 1 + f of a packed number."""
     return np.int64((a & FRACTION) << 8 | ONE_BITS).view(np.float64)
 
 
-@inlined
+@small
 def _carry(x):
     """The packed form of a double x in [1, 4), rounded to nearest; the 1 itself is exponent 0."""
     return np.int64(np.uint64(np.float64(x).view(np.int64) - ONE_BITS + 128) >> np.uint64(8))
 
 
-@inlined
+@small
 def mul(a, b):
     """Packed a * b: exponents add, significands multiply."""
     exponents = (a & ~FRACTION) + (b & ~FRACTION)
     return max(exponents + _carry(_significand(a) * _significand(b)), ZERO)
 
 
-@inlined
+@small
 def add(a, b):
     """Packed a + b: the smaller significand is scaled down to the larger one's exponent."""
     large, small = max(a, b), min(a, b)
@@ -157,7 +157,7 @@ def family_posteriors(v, parents, log_phi, offset, k, g, b, gamma, out):
         out[f] = np.exp(log_phi[f] - offset + log_gamma - log_z)
 
 
-@inlined
+@small
 def _last(alpha, g, nodes, v):
     """p(v is last in S | D, S first) = alpha_v(S - v) g(S - v) / g(S); [HeTianWu2016, eq. 18]."""
     rest = nodes ^ (np.int64(1) << v)
@@ -231,7 +231,7 @@ def _add_last(alpha, before, at, weight, share, out):
         outside = (outside - 1) & others
 
 
-@inlined
+@small
 def _ratio(a, b):
     """a / b as a double, of packed numbers a <= b; 0 beyond 2**-1000."""
     exponents = (a & ~FRACTION) - (b & ~FRACTION)

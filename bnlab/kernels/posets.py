@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bnlab.kernels import inlined, inner, kernel
+from bnlab.kernels import inner, kernel, small
 from bnlab.kernels.bits import copy_to, members, popcount, trailing_zeros
 
 ONE = np.int64(1)
@@ -48,13 +48,13 @@ def arrange(above):
     return poset, label
 
 
-@inlined
+@small
 def everything(n):
     """The mask of all n <= 63 elements."""
     return ((ONE << (n - 1)) - 1) << 1 | 1
 
 
-@inlined
+@small
 def minimal(down, part):
     """The mask of the minimal elements of a convex set."""
     mins = np.int64(0)
@@ -64,7 +64,7 @@ def minimal(down, part):
     return mins
 
 
-@inlined
+@small
 def _component(up, pending, mins):
     """The part of `pending` joined to its lowest minimal element: upper sets that meet."""
     first = mins & -mins
@@ -81,7 +81,7 @@ def _component(up, pending, mins):
     return part
 
 
-@inlined
+@small
 def _forced(down, part, mins):
     """The bit of the only minimal element of `part`, else of its only maximal one, else 0."""
     if mins & (mins - 1) == 0:
@@ -90,7 +90,7 @@ def _forced(down, part, mins):
     return top if part & ~(down[trailing_zeros(top)] | top) == 0 else np.int64(0)
 
 
-@inlined
+@small
 def _without(poset, bit, rest, mins):
     """Minimal elements of `rest`, which the element `bit` has just left; `mins` those before."""
     if bit & mins:
@@ -101,7 +101,7 @@ def _without(poset, bit, rest, mins):
     return mins
 
 
-@inlined
+@small
 def _split_off(poset, pending, mins):
     """Take a component's forced element off, or all of it; (component, bit or 0, rest, mins)."""
     whole = _component(poset.up, pending, mins)
@@ -111,7 +111,7 @@ def _split_off(poset, pending, mins):
     return whole, bit, pending ^ whole, mins & ~whole
 
 
-@inlined
+@small
 def find(keys, mask):
     """The slot of a mask > 0 in an open-addressing table, or the free one where it belongs."""
     last = keys.size - 1
