@@ -1,9 +1,10 @@
-"""Score tables, draws and comparisons that several files of tests need."""
+"""Score tables, draws, comparisons and kernels that several files of tests need."""
 
 import math
 from dataclasses import replace
 
 import numpy as np
+from numba import njit
 
 import bnlab as bn
 
@@ -42,3 +43,8 @@ def close(log_values, expected):
     """Whether the mean of their exponentials is exp(expected) within four standard errors."""
     weights = np.exp(np.asarray(log_values) - expected)
     return abs(weights.mean() - 1) <= 4 * weights.std() / math.sqrt(weights.size)
+
+
+def with_a_way_in(module, *names):
+    """Functions that only kernels may call, compiled for Python."""
+    return [njit(getattr(module, name).py_func) for name in names]

@@ -11,7 +11,7 @@ import oracles
 import pytest
 
 import bnlab as bn
-from bnlab.kernels import order_walks
+from bnlab.kernels import bits, order_walks
 from bnlab.sampling import OrderWalker
 from bnlab.sampling.order_target import Moves
 
@@ -166,9 +166,10 @@ def test_compiled_coupled_chains_equal_their_python_source(dense, monkeypatch):
         return walker.walk_coupled(states, SCHEDULE.betas, 40, 2, MIXTURE, rng)
 
     compiled = walk()
-    for function in vars(order_walks).copy().values():
-        if hasattr(function, "py_func"):
-            monkeypatch.setattr(order_walks, function.__name__, function.py_func)
+    for module in (bits, order_walks):
+        for name, function in vars(module).copy().items():
+            if hasattr(function, "py_func"):
+                monkeypatch.setattr(module, name, function.py_func)
     for fast, slow in zip(compiled, walk(), strict=True):
         assert fast == pytest.approx(slow, abs=1e-12)
 

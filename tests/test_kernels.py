@@ -9,18 +9,13 @@ from pathlib import Path
 import numpy as np
 import oracles
 import pytest
-from numba import njit
+from tables import with_a_way_in
 
 import bnlab
 from bnlab.exact.order import unpack
 from bnlab.kernels import bits, counting, families, order_dp
 
 RNG = np.random.default_rng(20240)
-
-
-def with_a_way_in(module, *names):
-    """Functions that only kernels may call, compiled for Python."""
-    return [njit(getattr(module, name).py_func) for name in names]
 
 
 popcount, trailing_zeros, compact, expand = with_a_way_in(

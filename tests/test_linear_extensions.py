@@ -8,7 +8,7 @@ import pytest
 
 import bnlab as bn
 from bnlab import linear_extensions
-from bnlab.kernels import posets
+from bnlab.kernels import bits, posets
 from bnlab.linear_extensions import counting, estimating
 
 
@@ -220,9 +220,10 @@ def test_compiled_kernels_equal_their_python_source(monkeypatch):
 
     compiled = list(everything())
     with monkeypatch.context() as patch:
-        for name, function in list(vars(posets).items()):
-            if hasattr(function, "py_func"):
-                patch.setattr(posets, name, function.py_func)
+        for module in (bits, posets):
+            for name, function in list(vars(module).items()):
+                if hasattr(function, "py_func"):
+                    patch.setattr(module, name, function.py_func)
         plain = list(everything())
     for fast, slow in zip(compiled, plain, strict=True):
         assert fast == pytest.approx(slow, abs=1e-12)

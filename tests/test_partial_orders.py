@@ -11,7 +11,7 @@ import pytest
 from tables import small_table
 
 import bnlab as bn
-from bnlab.kernels import bucket_walks
+from bnlab.kernels import bits, bucket_walks
 from bnlab.sampling import OrderWalker
 from bnlab.sampling.order_mcmc import PartialOrderWalker
 
@@ -295,9 +295,10 @@ def test_bad_settings_say_what_is_wrong(options, message):
 def test_compiled_kernels_equal_their_python_source(monkeypatch):
     table = small_table(n=5, k=3)
     compiled = chains(table, draws=5, burn_in=20)
-    for name, function in vars(bucket_walks).copy().items():
-        if hasattr(function, "py_func"):
-            monkeypatch.setattr(bucket_walks, name, function.py_func)
+    for module in (bits, bucket_walks):
+        for name, function in vars(module).copy().items():
+            if hasattr(function, "py_func"):
+                monkeypatch.setattr(module, name, function.py_func)
     plain = chains(table, draws=5, burn_in=20)
     assert (plain.values == compiled.values).all()
     assert plain.log_target == pytest.approx(compiled.log_target, abs=1e-12)

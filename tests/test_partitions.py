@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 import numpy as np
 import oracles
 import pytest
-from tables import small_table
+from tables import small_table, with_a_way_in
 
 import bnlab as bn
 from bnlab.kernels import partition_walks
@@ -17,6 +17,7 @@ from bnlab.sampling.partition_mcmc import KINDS, PartitionWalker, first_dag, par
 from bnlab.scores import allowed_order
 
 MOVED = KINDS[:4]  # the partition itself; the last kind moves one of its DAGs
+propose, rescore = with_a_way_in(partition_walks, "propose", "rescore")
 
 
 # The slow twins: a partition is a tuple of frozensets
@@ -204,7 +205,7 @@ def node_scores(walker, layers):
         for layers in (layers, np.zeros(n, np.int64))
     )
     lists = np.zeros((5, n + 4), np.uint64)
-    return partition_walks.rescore(walker.source, lists, layers, unknown, fresh), fresh
+    return rescore(walker.source, lists, layers, unknown, fresh), fresh
 
 
 def random_partition(n, rng):
@@ -264,7 +265,7 @@ def test_proposals_and_their_odds(kind, n):
     for state in partitions_of(n):
         expected, counts, layers, met = proposals(state, kind), Counter(), masks(state), Counter()
         for _ in range(each):
-            odds = partition_walks.propose(layers, KINDS.index(kind), rng, changed)
+            odds = propose(layers, KINDS.index(kind), rng, changed)
             met[odds, changed.tobytes()] += odds > -math.inf
         for (odds, content), times in (+met).items():
             other = tuple_of(np.frombuffer(content, np.int64))

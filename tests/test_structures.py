@@ -9,7 +9,7 @@ import oracles
 import pytest
 
 import bnlab as bn
-from bnlab.kernels import dag_jumps, dag_walks as moves, dags, families
+from bnlab.kernels import bits, counting, dag_jumps, dag_walks as moves, dags, families
 from bnlab.sampling.structure_mcmc import StructureWalker
 
 EDGES = [
@@ -225,7 +225,7 @@ def test_compiled_moves_equal_their_python_source(name, monkeypatch):
         return *step, *walker.walk(np.array([0, 0, 0, 0, -1]), 20, 100, 3, rng)
 
     compiled = walk()
-    for module in (families, dags, moves, dag_jumps):
+    for module in (bits, counting, families, dags, moves, dag_jumps):
         for function, kernel in vars(module).copy().items():
             if hasattr(kernel, "py_func"):
                 monkeypatch.setattr(module, function, kernel.py_func)

@@ -10,7 +10,7 @@ import pytest
 from tables import requiring, small_table
 
 import bnlab as bn
-from bnlab.kernels import order_walks
+from bnlab.kernels import bits, order_walks
 from bnlab.sampling import OrderWalker
 from bnlab.sampling.order_target import Moves
 
@@ -101,16 +101,25 @@ def test_recorded_weights_are_those_of_the_recorded_orders(dense):
 # Proposals and acceptance
 
 
+def uncompiled(patch):
+    """Walks in plain Python, which take numbers from a `Script`."""
+    for module in (bits, order_walks):
+        for name, function in vars(module).copy().items():
+            if hasattr(function, "py_func"):
+                patch.setattr(module, name, function.py_func)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("n", [2, 3, 4, 5])
-def test_every_proposal_is_made_as_often_as_it_should(kind, n):
+def test_every_proposal_is_made_as_often_as_it_should(kind, n, monkeypatch):
     """The kernel on all pairs of uniform numbers that lead to different positions."""
+    uncompiled(monkeypatch)
     order = np.random.default_rng(0).permutation(n)
     changed, made = np.empty(n, np.int64), Counter()
     firsts = n - 1 if kind == "adjacent" else n
     for i, j in itertools.product(range(firsts), range(1 if kind == "adjacent" else n - 1)):
         numbers = Script((i + 0.5) / firsts, (j + 0.5) / max(1, n - 1))
-        lo, hi = order_walks.propose.py_func(order, KINDS[kind], numbers, changed)
+        lo, hi = order_walks.propose(order, KINDS[kind], numbers, changed)
         made[(*order[:lo].tolist(), *changed[lo : hi + 1].tolist(), *order[hi + 1 :].tolist())] += 1
     assert made == Counter(oracles.neighbours(order.tolist(), kind))
 
@@ -122,9 +131,7 @@ def test_moves_are_accepted_with_the_metropolis_probability(dense, beta, moves, 
     """Just below the probability of the oracle a move is made, just above it is not."""
     table = small_table(n=4)
     walker = OrderWalker.of(table, dense=dense)
-    for function in vars(order_walks).copy().values():
-        if hasattr(function, "py_func"):
-            monkeypatch.setattr(order_walks, function.__name__, function.py_func)
+    uncompiled(monkeypatch)
     log_phi, rng = oracles.families_of(table), np.random.default_rng(0)
     for _ in range(60):
         start, numbers = rng.permutation(4), rng.random(3)

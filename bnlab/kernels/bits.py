@@ -89,7 +89,13 @@ def share_at(reached, shares):
     return place, reached
 
 
+@small
+def uniform(rng):
+    """A random number from [0, 1): numba compiles rng.random() in each kernel that has it."""
+    return rng.random()
+
+
 @inlined
 def accept(gain, rng):
     """Metropolis: with probability min(1, exp(gain)); never where gain is -inf or nan."""
-    return gain >= 0.0 or rng.random() < math.exp(gain)
+    return gain >= 0.0 or uniform(rng) < math.exp(gain)

@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from bnlab.kernels import inlined, inner, kernel
-from bnlab.kernels.bits import accept, compact, copy_to, members, total, trailing_zeros
+from bnlab.kernels.bits import accept, compact, copy_to, members, total, trailing_zeros, uniform
 from bnlab.kernels.order_walks import TINY, gain_of, log_sum_within, sum_row
 
 # Rows of the (5, n + 4) uint64 lists of what may be parents of a node of a bucket: members, as bits
@@ -75,10 +75,10 @@ def move(state, source, plan, rng, tally, scratch):
 @kernel
 def propose(n, bucket, rng):
     """A uniform place, and a uniform place in the other buckets."""
-    i = int(rng.random() * n)
+    i = np.int64(uniform(rng) * n)
     start = i // bucket * bucket
     size = min(bucket, n - start)
-    j = int(rng.random() * (n - size))
+    j = np.int64(uniform(rng) * (n - size))
     return i, j + size if j >= start else j
 
 
@@ -205,7 +205,7 @@ def draw(nodes, scratch, rng):
     given = nodes.copy()
     s, log_weight = (np.int64(1) << nodes.size) - 1, 0.0
     for position in range(nodes.size - 1, -1, -1):
-        u, place = rng.random(), 0
+        u, place = uniform(rng), 0
         for place in members(s):
             u -= math.exp(terms[place, s] - g[s])
             if u < 0.0:

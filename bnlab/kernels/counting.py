@@ -52,7 +52,9 @@ def cell_term(pseudo_count, count):
     # Stirling's series term by term: the logarithms agree in their leading digits.
     x, y = 1.0 / (a + big_n), 1.0 / a
     series = (a + big_n - 0.5) * math.log1p(big_n / a) + big_n * math.log(a) - big_n
-    return series + (x - y) / 12.0 - (x**3 - y**3) / 360.0 + (x**5 - y**5) / 1260.0
+    cubes = x * x * x - y * y * y  # x**3 would be compiled as a function of its own
+    fifths = x * x * (x * x) * x - y * y * (y * y) * y
+    return series + (x - y) / 12.0 - cubes / 360.0 + fifths / 1260.0
 
 
 @kernel

@@ -12,8 +12,8 @@ import math
 
 import numpy as np
 
-from bnlab.kernels import inner, kernel, small
-from bnlab.kernels.bits import accept, copy_to, member, members, popcount, total
+from bnlab.kernels import inlined, inner, kernel, small
+from bnlab.kernels.bits import accept, copy_to, member, members, popcount, total, uniform
 from bnlab.kernels.counting import family_rank
 from bnlab.kernels.dags import ancestors, topological_order
 from bnlab.kernels.families import draw_family, log_restricted_sum
@@ -37,7 +37,7 @@ def walk(dag, source, kernel, plan, rng, record):
         moves = lead if t < 0 else thin
         for _ in range(moves if dag.size > 1 else 0):  # else there is one DAG only
             kind = LOCAL
-            if share == 1.0 or (share > 0.0 and rng.random() < share):
+            if share == 1.0 or (share > 0.0 and uniform(rng) < share):
                 kind = other
             if kind == LOCAL:
                 accepted = local_move(state, source, rng)
@@ -112,7 +112,7 @@ def closes_cycle(state, u, v):
 @small
 def random_pair(n, rng):
     """One of the n (n - 1) ordered pairs of different nodes, each as likely."""
-    i = int(rng.random() * (n * (n - 1)))
+    i = np.int64(uniform(rng) * (n * (n - 1)))
     v = i // (n - 1)
     u = i - v * (n - 1)
     return u + (u >= v), v
@@ -158,7 +158,7 @@ def global_move(state, source, chances, rng, fresh):
         for u in range(v):
             forth, back = chances[u, v], chances[v, u]
             neither = 1.0 - forth - back
-            r = rng.random()
+            r = uniform(rng)
             if r < forth:
                 fresh[v] |= np.int64(1) << u
                 gain -= math.log(forth / neither)
@@ -198,7 +198,7 @@ def gibbs_move(state, source, rng):
     logs = (alone_u + alone_v, alone_u + into_v, into_u + alone_v)
     top = max(logs[0], max(logs[1], logs[2]))
     p0, p1, p2 = math.exp(logs[0] - top), math.exp(logs[1] - top), math.exp(logs[2] - top)
-    r = rng.random() * (p0 + p1 + p2)
+    r = uniform(rng) * (p0 + p1 + p2)
     now = 0 if r < p0 else (1 if r < p0 + p1 else 2)
     if now == was:
         return False
@@ -225,7 +225,7 @@ def reversal_move(state, parents, log_phi, rng):
     return True
 
 
-@inner
+@inlined
 def accepted_reversal(dag, parents, log_phi, rng):
     """Propose to reverse an edge u -> v of a DAG; (u, v, places of their new families), or u = -1.
 
@@ -239,7 +239,7 @@ def accepted_reversal(dag, parents, log_phi, rng):
         edges += popcount(mask)
     if edges == 0:
         return none
-    u, v = nth_edge(dag, int(rng.random() * edges))
+    u, v = nth_edge(dag, np.int64(uniform(rng) * edges))
     bit_u, bit_v = np.int64(1) << u, np.int64(1) << v
     old_u, old_v = dag[u], dag[v]
     dag[u], dag[v] = 0, 0
@@ -269,7 +269,7 @@ def _new_family(parents, log_phi, allowed, needed, rng):
     log_sum = log_restricted_sum(parents, log_phi, allowed, needed)
     if log_sum == -np.inf:
         return -1, log_sum
-    return draw_family(parents, log_phi, allowed, needed, log_sum, rng.random()), log_sum
+    return draw_family(parents, log_phi, allowed, needed, log_sum, uniform(rng)), log_sum
 
 
 @small

@@ -51,7 +51,7 @@ def restricted_sum(parents, log_phi, allowed, needed):
         if not log_phi[f] > best + LIGHT:
             break
         if fits(parents[f], allowed, needed):
-            best = max(best, log_phi[f])
+            best = log_phi[f] if log_phi[f] > best else best
             total += math.exp(log_phi[f] - best)
     return best, total
 

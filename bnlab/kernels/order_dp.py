@@ -165,12 +165,11 @@ def _last(alpha, g, nodes, v):
 
 
 @kernel
-def last_nodes(alpha, g, sets, which, uniforms, out):
+def last_nodes(alpha, g, sets, which, uniforms, cumulative, out):
     """out[t] = the last node of set sets[which[t]], `which` sorted, by inversion of uniforms[t]."""
-    cumulative, current = np.empty(len(alpha)), -1
     for t in range(which.size):
-        if which[t] != current:
-            current, mask, total = which[t], sets[which[t]], 0.0
+        if t == 0 or which[t] != which[t - 1]:
+            mask, total = sets[which[t]], 0.0
             for i in range(cumulative.size):
                 if (mask >> i) & 1:
                     total += _last(alpha, g, mask, i)

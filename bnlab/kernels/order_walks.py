@@ -11,8 +11,8 @@ import math
 
 import numpy as np
 
-from bnlab.kernels import inlined, inner, kernel
-from bnlab.kernels.bits import accept, compact, copy_to, members, total
+from bnlab.kernels import inlined, inner, kernel, small
+from bnlab.kernels.bits import accept, compact, copy_to, members, total, uniform
 from bnlab.kernels.order_dp import LOG_2
 
 SWAP, ADJACENT, RELOCATE = 0, 1, 2
@@ -34,8 +34,7 @@ def walk(orders, source, plan, rng, record):
     n), orders of the last chain; log_weights (T, C) of all at beta = 1; tally (B, C, 3, 2): moves
     tried and accepted by kind, in B equal spans of the records; exchanges (C - 1, 2) by pair).
     """
-    betas, thin, shares = plan
-    kept, log_weights, tally, exchanges = record
+    (betas, thin, shares), (kept, log_weights, tally, exchanges) = plan, record
     before, scores = start(orders, source)
     order, mask, alpha = orders[0], before[0], scores[0]
     changed, masks, fresh = order.copy(), mask.copy(), alpha.copy()
@@ -83,7 +82,7 @@ def weigh(source, orders):
 @inner
 def exchange(states, betas, log_weights, rng, tally):
     """Exchange two neighbours i, j with probability min(1, (w_j / w_i)**(beta_i - beta_j))."""
-    i = int(rng.random() * (betas.size - 1))
+    i = np.int64(uniform(rng) * (betas.size - 1))
     j = i + 1
     gain = (betas[i] - betas[j]) * (log_weights[j] - log_weights[i])
     tally[i, 0] += 1
@@ -100,7 +99,7 @@ def exchange(states, betas, log_weights, rng, tally):
 @inlined
 def pick(shares, rng):
     """The kind of the next move, by cumulative shares (2,) of swaps and of adjacent ones."""
-    u = rng.random()
+    u = uniform(rng)
     return SWAP if u < shares[0] else (ADJACENT if u < shares[1] else RELOCATE)
 
 
@@ -108,10 +107,10 @@ def pick(shares, rng):
 def propose(order, kind, rng, changed):
     """Write a uniform neighbour of `order` to `changed` between lo and hi; return (lo, hi)."""
     n = order.size
-    i = int(rng.random() * (n - 1 if kind == ADJACENT else n))
+    i = np.int64(uniform(rng) * (n - 1 if kind == ADJACENT else n))
     j = min(i + 1, n - 1)
     if kind != ADJACENT:
-        j = int(rng.random() * (n - 1))
+        j = np.int64(uniform(rng) * (n - 1))
         j = min(j + (j >= i), n - 1)
     lo, hi = min(i, j), max(i, j)
     if kind == RELOCATE:
@@ -138,8 +137,7 @@ def gain_of(fresh, scores, lo, hi):
 @inlined
 def adopt(lo, hi, proposed, current):
     """Copy the positions lo..hi of each array in `proposed` to `current`."""
-    changed, masks, fresh = proposed
-    order, before, scores = current
+    (changed, masks, fresh), (order, before, scores) = proposed, current
     for position in range(lo, hi + 1):
         order[position] = changed[position]
         before[position] = masks[position]
@@ -243,20 +241,18 @@ def sum_triples(weights, inside, pairs, rows, count):
     return (sum0 + sum1) + (sum2 + sum3)
 
 
-@inlined
+@small
 def sum_row(weights, base, members, count):
     """Sum of weights[base + x] over the first `count` members x, as four independent sums."""
     sum0, sum1, sum2, sum3 = 0.0, 0.0, 0.0, 0.0
-    r = 0
-    while r + 4 <= count:
+    fours = count & ~3
+    for r in range(0, fours, 4):
         sum0 += weights[base + members[r]]
         sum1 += weights[base + members[r + 1]]
         sum2 += weights[base + members[r + 2]]
         sum3 += weights[base + members[r + 3]]
-        r += 4
-    while r < count:
+    for r in range(fours, count):
         sum0 += weights[base + members[r]]
-        r += 1
     return (sum0 + sum1) + (sum2 + sum3)
 
 

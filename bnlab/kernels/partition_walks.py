@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnlab.kernels import inlined, inner, kernel, order_walks
-from bnlab.kernels.bits import accept, compact, copy_to, member, members, popcount, total
+from bnlab.kernels.bits import accept, compact, copy_to, member, members, popcount, total, uniform
 from bnlab.kernels.dag_walks import accepted_reversal
 from bnlab.kernels.families import draw_family, log_restricted_sum
 
@@ -49,13 +49,12 @@ def walk(state, fresh, lists, families, plan, rng, record):
     the cumulative probabilities of the first four kinds of move. record: (dags (T, n), log_targets
     (T,) of the DAGs, log_weights (T,) of their partitions, tally (5, 2), the lead left out).
     """
-    lead, thin, shares = plan
-    dags, log_targets, log_weights, tally = record
+    (lead, thin, shares), (dags, log_targets, log_weights, tally) = plan, record
     rescore(families, lists, state.layers, state, fresh)
     adopt(fresh, state)
     for t in range(-1, dags.shape[0]):
         for _ in range(lead if t < 0 else thin):
-            u, kind = rng.random(), 0
+            u, kind = uniform(rng), 0
             while kind < shares.size and u >= shares[kind]:
                 kind += 1
             accepted = move(state, fresh, lists, families, kind, rng)
@@ -69,9 +68,11 @@ def walk(state, fresh, lists, families, plan, rng, record):
 @inlined
 def move(state, fresh, lists, families, kind, rng):
     """Make a Metropolis-Hastings move of a state; return whether it was accepted."""
-    if kind == REVERSE:
-        return reverse(state, fresh, lists, families, rng)
-    gain = propose(state.layers, kind, rng, fresh.layers)
+    gain = np.inf
+    if kind != REVERSE:
+        gain = propose(state.layers, kind, rng, fresh.layers)
+    elif not reverse(state, fresh, families, rng):
+        return False
     if gain > -np.inf:
         gain += rescore(families, lists, fresh.layers, state, fresh)
     accepted = accept(gain, rng)
@@ -81,21 +82,18 @@ def move(state, fresh, lists, families, kind, rng):
 
 
 @inner
-def reverse(state, fresh, lists, families, rng):
-    """Draw a DAG, reverse one of its edges with new parents for both ends; whether that was done.
+def reverse(state, fresh, families, rng):
+    """Draw a DAG and reverse one of its edges, both ends with new parents; whether that was done.
 
-    The move keeps the posterior of DAGs, and so that of their partitions [KuipersMoffa2017].
+    Its layers go to `fresh`. This keeps the posterior of DAGs, so of partitions [KuipersMoffa2017].
     """
-    dag = np.empty(state.layers.size, np.int64)
+    dag = fresh.last
     draw(families, state, rng, dag, fresh.scores)
     u, v, f_u, f_v = accepted_reversal(dag, families.parents, families.log_phi, rng)
-    if u < 0:
-        return False
-    dag[u], dag[v] = families.parents[u, f_u], families.parents[v, f_v]
-    divide(dag, fresh.layers)
-    rescore(families, lists, fresh.layers, state, fresh)
-    adopt(fresh, state)
-    return True
+    if u >= 0:
+        dag[u], dag[v] = families.parents[u, f_u], families.parents[v, f_v]
+        divide(dag, fresh.layers)
+    return u >= 0
 
 
 @kernel
@@ -118,7 +116,7 @@ def adopt(fresh, state):
         state.last[v], state.scores[v] = fresh.last[v], fresh.scores[v]
 
 
-@inlined
+@inner
 def propose(layers, kind, rng, changed):
     """Write a neighbour to `changed`; ln of the proposal's odds, back over there, or -inf."""
     n, count = layers.size, 0
@@ -126,41 +124,41 @@ def propose(layers, kind, rng, changed):
         count += 1
     copy_to(layers, changed)
     if kind == SPLIT_OR_JOIN:
-        return split(changed, count, rng) if rng.random() < 0.5 else join(changed, count, rng)
+        return split(changed, count, rng) if uniform(rng) < 0.5 else join(changed, count, rng)
     if kind == RELOCATE:
         return relocate(changed, count, rng)
     if count == 1:
         return -np.inf
     if kind == ADJACENT:
-        first = int(rng.random() * (count - 1))
-        i = member(layers[first], int(rng.random() * popcount(layers[first])))
+        first = np.int64(uniform(rng) * (count - 1))
+        i = member(layers[first], np.int64(uniform(rng) * popcount(layers[first])))
         others = layers[first + 1]
     else:
-        i = int(rng.random() * n)
+        i = np.int64(uniform(rng) * n)
         first = layer_of(layers, i)
         others = ((np.int64(1) << n) - 1) ^ layers[first]
-    j = member(others, int(rng.random() * popcount(others)))
+    j = member(others, np.int64(uniform(rng) * popcount(others)))
     pair = np.int64(1) << i | np.int64(1) << j
     changed[layer_of(layers, j)] ^= pair
     changed[first] ^= pair
     return 0.0
 
 
-@inner
+@inlined
 def split(layers, count, rng):
     """Split a layer in two: the layer, the size of the first part and the part are uniform."""
     big, k, at = large(layers), 0, -1
     if big == 0:
         return -np.inf
-    skip = int(rng.random() * big)
+    skip = np.int64(uniform(rng) * big)
     while skip >= 0:
         at += 1
         k = popcount(layers[at])
         skip -= k > 1
-    size = 1 + int(rng.random() * (k - 1))
+    size = 1 + np.int64(uniform(rng) * (k - 1))
     part, needed, left = np.int64(0), size, k
     for v in members(layers[at]):
-        if rng.random() * left < needed:
+        if uniform(rng) * left < needed:
             part |= np.int64(1) << v
             needed -= 1
         left -= 1
@@ -171,31 +169,30 @@ def split(layers, count, rng):
     return log_ways(k, size) + math.log(big) - math.log(count)
 
 
-@inner
+@inlined
 def join(layers, count, rng):
     """Join two adjacent layers, uniformly."""
     if count == 1:
         return -np.inf
-    at = int(rng.random() * (count - 1))
+    at = np.int64(uniform(rng) * (count - 1))
     size = popcount(layers[at])
     layers[at] |= layers[at + 1]
     for i in range(at + 1, count):
         layers[i] = layers[i + 1] if i + 1 < count else 0
-    ways = log_ways(popcount(layers[at]), size)
-    return math.log(count - 1) - ways - math.log(large(layers))
+    return math.log(count - 1) - log_ways(popcount(layers[at]), size) - math.log(large(layers))
 
 
-@inner
+@inlined
 def relocate(layers, count, rng):
     """Move one node to place 2 i, alone before layer i, or to 2 i + 1, in it; uniformly."""
-    v = int(rng.random() * layers.size)
+    v = np.int64(uniform(rng) * layers.size)
     bit = np.int64(1) << v
     at = layer_of(layers, v)
     alone = layers[at] == bit
     others = count - 1 if alone else count
     if others == 0:
         return -np.inf
-    place = int(rng.random() * 2 * others)
+    place = np.int64(uniform(rng) * 2 * others)
     place += place >= (2 * at if alone else 2 * at + 1)
     layers[at] ^= bit
     if alone:
@@ -236,7 +233,7 @@ def log_ways(k, size):
     return math.log(ways)
 
 
-@kernel
+@inner
 def rescore(families, lists, layers, state, fresh):
     """Fill what is known of layers; the gain, or -inf, unfinished, if a node has no family."""
     before, last, gain = np.int64(0), np.int64(0), 0.0
@@ -255,7 +252,7 @@ def rescore(families, lists, layers, state, fresh):
     return gain
 
 
-@inner
+@inlined
 def score(families, lists, v, before, last):
     """ln of the sum of beta_v(G) over G within `before` that touch `last`; G empty if last is."""
     weights, choose, first = families.weights[v], families.choose, families.first
@@ -313,7 +310,7 @@ def draw(families, state, rng, dag, scores):
     for v in range(dag.size):
         before, last, log_sum = state.before[v], state.last[v], state.scores[v]
         dag[v], scores[v] = 0, log_sum
-        u = rng.random()
+        u = uniform(rng)
         f = draw_family(parents[v], log_phi[v], before, last, log_sum, u) if last else -1
         if f >= 0:
             dag[v], scores[v] = parents[v, f], log_phi[v, f]

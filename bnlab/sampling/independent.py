@@ -91,12 +91,12 @@ def order_block(job: tuple[OrderPosterior, Floats]) -> Arrays:
     draws, n = len(uniforms), posterior.table.n
     orders = np.empty((draws, n), np.int64)
     remaining = np.full(draws, (1 << n) - 1, np.int64)
-    last = np.empty(draws, np.int64)
+    last, scratch = np.empty(draws, np.int64), np.empty(n)
     for position in range(n - 1, -1, -1):
         by_set = np.argsort(remaining, kind="stable")
         sets, which = np.unique(remaining[by_set], return_inverse=True)
         u = uniforms[by_set, position]
-        order_dp.last_nodes(posterior.sums.alpha, posterior.sums.g, sets, which, u, last)
+        order_dp.last_nodes(posterior.sums.alpha, posterior.sums.g, sets, which, u, scratch, last)
         orders[by_set, position] = last
         remaining[by_set] ^= np.int64(1) << last
     masks = predecessor_masks(orders)
