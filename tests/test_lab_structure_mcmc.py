@@ -61,22 +61,19 @@ def test_only_both_moves_together_find_all_modes(
         assert found[kind] == modes_met(run.values[:, 50:], run.log_target[:, 50:], low)
     assert found["exact draws"] == 4
     table = [line.split() for line in capsys.readouterr().out.splitlines()[2:]]
-    shown = {" ".join(line[:-4]): [float(cell) for cell in line[-4:]] for line in table}
+    shown = {" ".join(line[:-3]): [float(cell) for cell in line[-3:]] for line in table}
     assert list(shown) == [*runs, "exact draws"]
     for kind, run in runs.items():
-        met, alone, pooled, worst = shown[kind]
-        all_edges = bn.graphs.to_adjacency(run.values[:, 50:]).mean(axis=(0, 1))
+        met, alone, worst = shown[kind]
         assert met == pytest.approx(found[kind], abs=0.0051)
         assert alone == pytest.approx(errors_of(run, exact).mean(), abs=0.0051)
-        assert pooled == pytest.approx(np.abs(all_edges - exact.edges).sum(), abs=0.0051)
-        assert (worst == np.inf) == (kind not in ("swaps", "both"))
-    assert max(found["jumps"], found["small steps"]) < 0.5 and found["reversals"] == 1
-    assert 1 < found["swaps"] <= 2 and found["both"] > 3
+        assert (worst == np.inf) == (kind not in ("partitions", "both"))
+    assert found["small steps"] < 0.5 and found["reversals"] == 1
+    assert 1 < found["partitions"] <= 2 and found["both"] > 3
     error = {kind: errors_of(run, exact) for kind, run in runs.items()}
     others = [error[kind].mean() for kind in runs if kind != "both"]
     assert error["both"].mean() < 0.7 * min(others)
     assert error["reversals"].min() > 11
-    assert runs["jumps"].stats["acceptance_global"].mean() < 0.001
 
 
 def crossings(run, low):
@@ -123,15 +120,12 @@ def test_the_best_dags_of_two_modes_differ_in_at_least_11_pairs() -> None:
 
 
 @pytest.mark.slow
-def test_as_many_walks_that_draw_their_mode_by_lot_err_as_much_as_reversals() -> None:
-    runs, exact = walked()
-    edges = bn.graphs.to_adjacency(exact_draws().values[0])
-    modes = [edges[edges[:, 4, corner]].mean(axis=0) for corner in (0, 2, 6, 8)]
-    drawn = np.random.default_rng(1).multinomial(16, [0.25] * 4, size=2000) / 16
-    errors = [np.abs(np.tensordot(each, modes, 1) - exact.edges).sum() for each in drawn]
-    low, high = np.quantile(errors, (0.05, 0.95))
-    pooled = bn.graphs.to_adjacency(runs["reversals"].values[:, 50:]).mean(axis=(0, 1))
-    assert low < np.abs(pooled - exact.edges).sum() < high
+def test_one_jump_in_some_20_000_is_accepted() -> None:
+    table = in_the_lab()["boards"]
+    kernel = bn.Global(bn.order_posterior(table).edges)
+    how = {"draws": 1000, "chains": 8, "burn_in": 0, "thin": 200, "rng": np.random.default_rng(1)}
+    run = bn.sample_structures(table, kernel=kernel, **how)
+    assert 1 / 30_000 < run.stats["acceptance_global"].mean() < 1 / 12_000
 
 
 def test_relocations_are_those_of_all_partitions_that_differ_in_one_place() -> None:
