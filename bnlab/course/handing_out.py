@@ -250,9 +250,11 @@ def _formula(tex: str, display: str) -> str:
 
 @cache
 def _exporter() -> HTMLExporter:
-    """One for all pages, which compiles its templates once, and cleans once what two pages show."""
+    """One for all pages, which compiles its templates once, and writes once what two pages show."""
     highlight: Any = Highlight2HTML(pygments_lexer="python")  # type: ignore[no-untyped-call]
-    filters = {"clean_html": cache(clean_html), "highlight_code": highlight}
+    coloured, clean = cache(lambda code: Markup(highlight(code))), cache(clean_html)
+    filters: dict[str, Any] = {"highlight_code": lambda code, **_: coloured(code)}  # and escaped
+    filters["clean_html"] = lambda text: text if isinstance(text, Markup) else clean(text)
     filters["markdown2html"] = _html  # with our formulas
     options = {"exclude_input_prompt": True, "exclude_output_prompt": True}
     return HTMLExporter(template_name="basic", filters=filters, **options)  # type: ignore[no-untyped-call]
