@@ -306,7 +306,7 @@ def log_dag_prior_sum(table: ScoreTable, /) -> float:
 def factors_by_size(table: ScoreTable, /) -> Floats | None:
     """ln of the prior factor by number of parents (k + 1,), or None where more matters."""
     sizes = np.bitwise_count(table.parents[0])  # those of every node: families are listed by size
-    by_size = np.array([table.log_prior[0, sizes == i][0] for i in range(table.max_parents + 1)])
+    by_size = table.log_prior[0, np.searchsorted(sizes, np.arange(table.max_parents + 1))]
     return by_size if (table.log_prior == by_size[sizes]).all() else None
 
 

@@ -54,9 +54,7 @@ def _growth(
     found: Counts, sizes: Sequence[int], values: Mapping[str, Floats], title: str, y: Axis
 ) -> Any:
     n = np.array(sizes, float)
-    curves: Lines = {}
-    counted: Lines = {}
-    others: Lines = {}
+    curves, counted, others = Lines(), Lines(), Lines()
     # A line has the colour of its points, which says enough: its name is blank.
     for method, shift in zip(METHODS, (0.4, -0.4), strict=True):
         # Sizes with a refusal have no mean, and come last: more nodes, more sets.
