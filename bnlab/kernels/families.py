@@ -25,15 +25,13 @@ def parent_sets(parents, log_phi, within, touched, uniforms, out_mask, out_log):
             end += 1
         best, total = restricted_sum(parents, log_phi, allowed, needed)
         f, reached = -1, 0.0
-        if total == 0.0:
-            out_mask[t:end], out_log[t:end] = 0, -np.inf
-            t = end
         while t < end:
-            while reached <= uniforms[t] * total:
+            while total > 0.0 and reached <= uniforms[t] * total:
                 f += 1
                 if fits(parents[f], allowed, needed):
                     reached += math.exp(log_phi[f] - best)
-            out_mask[t], out_log[t] = parents[f], log_phi[f]
+            out_mask[t] = parents[f] if f >= 0 else 0
+            out_log[t] = log_phi[f] if f >= 0 else -np.inf
             t += 1
 
 

@@ -41,15 +41,17 @@ def _carry(x):
 def mul(a, b):
     """Packed a * b: exponents add, significands multiply."""
     exponents = (a & ~FRACTION) + (b & ~FRACTION)
-    return max(exponents + _carry(_significand(a) * _significand(b)), ZERO)
+    product = exponents + _carry(_significand(a) * _significand(b))
+    return product if product > ZERO else ZERO
 
 
 @small
 def add(a, b):
     """Packed a + b: the smaller significand is scaled down to the larger one's exponent."""
-    large, small = max(a, b), min(a, b)
+    large, small = (a, b) if a > b else (b, a)
     exponent = large & ~FRACTION
-    gap = min(exponent - (small & ~FRACTION), MOST_GAP)
+    gap = exponent - (small & ~FRACTION)
+    gap = gap if gap < MOST_GAP else MOST_GAP
     scaled = np.int64((small & FRACTION) << 8 | (ONE_BITS - (gap << 8))).view(np.float64)
     return exponent + _carry(_significand(large) + scaled)
 
@@ -153,8 +155,7 @@ def family_posteriors(v, parents, log_phi, offset, k, g, b, gamma, out):
     zeta(gamma, k, np.bool_(True))
     log_z = to_log(g[g.size - 1])
     for f in range(parents.size):
-        log_gamma = to_log(gamma[compact(parents[f], v)])
-        out[f] = np.exp(log_phi[f] - offset + log_gamma - log_z)
+        out[f] = np.exp(log_phi[f] - offset + to_log(gamma[compact(parents[f], v)]) - log_z)
 
 
 @small
@@ -174,8 +175,7 @@ def last_nodes(alpha, g, sets, which, uniforms, cumulative, out):
                 if (mask >> i) & 1:
                     total += _last(alpha, g, mask, i)
                 cumulative[i] = total
-        threshold = uniforms[t] * cumulative[-1]
-        i = 0
+        threshold, i = uniforms[t] * cumulative[-1], 0
         while cumulative[i] <= threshold:
             i += 1
         out[t] = i
