@@ -551,7 +551,8 @@ def test_nbgrader_marks_what_comes_back(course, tmp_path):
         "c = get_config()\nc.CourseDirectory.course_id = 'c'\n"
     )
     # Made anew, but always in one place: bytecode of its libraries may be kept elsewhere.
-    environment = Path(f"{os.environ['NUMBA_CACHE_DIR']}-nbgrader", NOTEBOOKS.parent.name)
+    kept = Path(os.environ["NUMBA_CACHE_DIR"])
+    environment = kept.with_name("nbgrader") / NOTEBOOKS.parent.name
     lab = ["-e", f"{NOTEBOOKS.parent}[lab]", NBGRADER]
     (tmp_path / "without").write_text("rfc3987-syntax; python_version < '3'")  # as pyproject.toml
     lab += ["--override", tmp_path / "without"]
