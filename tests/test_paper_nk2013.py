@@ -61,7 +61,7 @@ def annealed_alarm(r):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("multiple", [1, 4])
+@pytest.mark.parametrize("multiple", [1, 2])
 def test_alarm_bound_is_near_the_median(data_dir, multiple):
     """T = 100 samples in nine bins: the bound is nearly as good as nine bins can be."""
     draws = annealed_alarm(multiple * 3700)
@@ -74,7 +74,7 @@ def test_alarm_bound_is_near_the_median(data_dir, multiple):
 @pytest.mark.slow
 def test_longer_annealing_raises_the_mean_of_the_log_weights(data_dir):
     """E[ln w] is below ln Z, and rises to it: what makes the bound better with more steps."""
-    found = [annealed_alarm(r).log_weight for r in (925, 3700, 14_800)]
+    found = [annealed_alarm(r).log_weight for r in (925, 3700, 7400)]
     means, errors = np.mean(found, axis=(1, 2)), np.std(found, axis=(1, 2)) / 10
     assert (np.diff(means) > 2 * np.hypot(errors[:-1], errors[1:])).all()
 
