@@ -119,15 +119,6 @@ def test_the_best_dags_of_two_modes_differ_in_at_least_11_pairs() -> None:
     assert pairs[mode[:, None] != mode].min() == 11
 
 
-@pytest.mark.slow
-def test_one_jump_in_some_20_000_is_accepted() -> None:
-    table = in_the_lab()["boards"]
-    kernel = bn.Global(bn.order_posterior(table).edges)
-    how = {"draws": 1000, "chains": 8, "burn_in": 0, "thin": 200, "rng": np.random.default_rng(1)}
-    run = bn.sample_structures(table, kernel=kernel, **how)
-    assert 1 / 30_000 < run.stats["acceptance_global"].mean() < 1 / 12_000
-
-
 def test_relocations_are_those_of_all_partitions_that_differ_in_one_place() -> None:
     everything = {
         tuple(frozenset(v for v in range(3) if layer[v] == k) for k in range(max(layer) + 1))
