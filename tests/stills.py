@@ -396,7 +396,7 @@ def own_set():
     return [plots.network(edges, names, places, title=t, **alike) for t, edges in titles.items()]
 
 
-@of("14_your_own_data", *SHARES, "big = ", slow=True)
+@of("14_your_own_data", *SHARES, "complete = ", slow=True)
 def own_soils(big, NONE, FEW, MANY, slugs, bloom, clay):
     codes = {"none": NONE, "few": FEW, "many": MANY}
     having = {level: big[:, slugs] == code for level, code in codes.items()}
@@ -421,24 +421,27 @@ def own_soils(big, NONE, FEW, MANY, slugs, bloom, clay):
     return [picture]
 
 
-TRUE = {"line_color": INK, "line_dash": "dashed", "line_width": 2}  # of the line at the true 0.64
+TRUE = {"line_color": INK, "line_dash": "dashed", "line_width": 2}  # of the line at the truth
+TRUE_SHARE = 0.635
 ASKED_FOR = "share that flowers without slugs"
-ANSWERED = (*SHARES, "def share", "QUESTION", "def fill", "def average")
+ANSWERED = (*SHARES, "QUESTION", "def fill")
 TREATED = (*ANSWERED, "rng, gardens")
-MORE = ("def more_clay", 'told["5 levels"]')
-ASKED = (*ANSWERED, "def ask", "def show_told", "tiers = ", *MORE)
+DRAWN = ("rng = np.random.default_rng(2)", "def answers_of", "tiers = ")
+ASKED = (*ANSWERED, *DRAWN, "more = ", "def more_clay", "values, rng = cut")
 
 
 @of("14_your_own_data", *TREATED, slow=True)
 def own_missing(gardens):
-    rows = {key: found for key, found in gardens.items() if key[0] or key[1] == "average"}
-    labels = [f"{why}: {way}" if why else "none missing" for why, way in rows]
+    labels = [f"{why}: {way}" if why else "none missing" for why, way in gardens]
     alt = "Answers of forty gardens: a row for each reason and either way, a line at the truth"
-    axes = Axis(f"{ASKED_FOR} (dots: 40 gardens; dashed: 0.64)", (0.3, 1)), Axis("", labels[::-1])
+    axes = (
+        Axis(f"{ASKED_FOR} (dots: 40 gardens; dashed: the truth)", (0.3, 1)),
+        Axis("", labels[::-1]),
+    )
     picture = canvas("", alt, *axes, size=(620, 270))
-    picture.vspan([0.64], **TRUE)
-    colours = {"left out": COLOURS[0], "average": INK}
-    for (_, way), label, means in zip(rows, labels, rows.values(), strict=True):
+    picture.vspan([TRUE_SHARE], **TRUE)
+    colours = {"left out": COLOURS[0], "average": INK, "either": INK}
+    for (_, way), label, means in zip(gardens, labels, gardens.values(), strict=True):
         colour = colours[way]
         picture.scatter(means, [label] * len(means), size=8, alpha=0.3, color=colour)
         look = {"size": 17, "marker": "diamond", "fill_color": colour, "line_color": "#ffffff"}
@@ -463,7 +466,7 @@ def own_humps():
         picture.quad(bins[:-1].tolist(), bins[1:].tolist(), counts, 0, color=COLOURS[0])
         for at_share, said, align in (0.42, "seen: 0.43 ", "right"), (0.65, " true: 0.64", "left"):
             letter(picture, [at_share], [220], [said], align=align)
-        picture.vspan([0.43, 0.64], **TRUE)
+        picture.vspan([0.43, TRUE_SHARE], **TRUE)
         out.append(picture)
     return out
 
@@ -477,7 +480,7 @@ def own_decisions():
     lines = "(dashed: the truth, 0.64; dotted: now, 0.47)"
     axes = Axis(f"{ASKED_FOR} {lines}", (0.3, 0.95)), Axis("", list(answers)[::-1])
     picture = canvas("", alt, *axes, size=(620, 240))
-    picture.vspan([0.64], **TRUE)
+    picture.vspan([TRUE_SHARE], **TRUE)
     picture.vspan([0.47], **TRUE | {"line_dash": "dotted"})
     moved = [name in ("no tiers", "left out") for name in answers]
     colours = [COLOURS[1] if each else COLOURS[0] for each in moved]

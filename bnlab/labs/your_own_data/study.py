@@ -15,7 +15,7 @@ import numpy as np
 
 from bnlab.data import Discretizer, EqualFrequency, EqualWidth
 from bnlab.data.text import Missing
-from bnlab.labs.board import choice, side_by_side, size_slider, stacked
+from bnlab.labs.board import choice, show, side_by_side, size_slider, stacked
 from bnlab.labs.view import Progress, Runner
 from bnlab.pages import Cell, html
 from bnlab.reports import Analysis, Plan, Reading, analyse, choose_method, read_table
@@ -234,6 +234,15 @@ class Study:
             self._wait()
         for watcher in self._watchers:
             watcher(self.analysis)
+
+
+def show_told(told: Mapping[str, tuple[Any, str]], /) -> None:
+    """Print the mean and the middle 95 % of each decision's answers, and R-hat."""
+    rows = []
+    for name, (answers, rhat) in told.items():
+        low, high = np.quantile(answers, [0.025, 0.975])
+        rows.append([name, answers.mean(), f"{low:.2f} to {high:.2f}", rhat])
+    show(["decision", "answer", "interval", "R-hat"], rows)
 
 
 def status_html(text: str, /) -> str:
