@@ -307,7 +307,8 @@ def eliminate(factors: list[Factor], order: list[int], arities: tuple[int, ...],
         for within, log_value in met:
             shape = [arities[u] if within >> u & 1 else 1 for u in nodes]
             total = total + log_value.reshape(len(log_value), *shape)
-        top = total.max(axis=(axis := 1 + nodes.index(v)), keepdims=True)
+        axis = 1 + nodes.index(v)
+        top = total.max(axis=axis, keepdims=True)
         np.exp(np.subtract(total, top, out=total), out=total)
         summed = np.log(total.sum(axis=axis)) + top.squeeze(axis)
         factors = [f for f in factors if not f[0] >> v & 1] + [(scope & ~(1 << v), summed)]

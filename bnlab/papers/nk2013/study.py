@@ -80,7 +80,8 @@ def _stand_in(name: str) -> tuple[bn.Data, str]:
     return data, f"{m:,} rows from the structure of the network {network} with random tables."
 
 
-RUNS, LADDERS = 9, (4, 16, 64)
+RUNS = 9
+LADDERS = (4, 16, 64)
 EACH = {"MUSHROOM": 10, "ALARM": 1, "PROMOTERS": 1}
 """DAGs given each order, as in the paper."""
 
@@ -295,7 +296,8 @@ SIZES = (10, 16, 22, 28, 34, 40, 46, 52, 58, 63)
 """Numbers of nodes; the paper's axis ends at 60 or so, and masks of 64 bits hold 63 nodes."""
 
 DAGS = 9
-METHODS = IDEALS, COMPONENTS = "ideals", "components"
+IDEALS, COMPONENTS = "ideals", "components"
+METHODS = (IDEALS, COMPONENTS)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
