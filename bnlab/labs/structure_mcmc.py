@@ -1,7 +1,4 @@
-"""The view and the checks of notebooks/11_structure_mcmc.ipynb.
-
-Chains on DAGs, and where they get stuck.
-"""
+"""The view and the checks of notebooks/11_structure_mcmc.ipynb: chains, and where they stick."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
@@ -20,16 +17,13 @@ from bnlab.labs.view import Board, View
 from bnlab.sampling import structure_mcmc
 
 SEED = 2007
-SHOWN = ("least SAD", "a third have less", "two thirds have less", "most SAD")
-"""Of the chains in the order of their errors."""
+SHOWN = ("least SAD", "a third have less", "two thirds have less", "most SAD")  # of the chains
 IDEAL = "exact draws"
 MOST_DAGS = 5000
 MIDDLE, CORNERS = 4, [0, 2, 6, 8]  # squares of tic-tac-toe
 LOW, EXACT_DRAWS = 0.025, 20_000
 
-Dag = tuple[frozenset[int], ...]
-"""The parents of each node."""
-
+Dag = tuple[frozenset[int], ...]  # the parents of each node
 LogPhi = Sequence[Mapping[frozenset[int], float]]
 Sampler = Callable[[bn.ScoreTable, np.random.Generator], Any]
 

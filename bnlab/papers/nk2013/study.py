@@ -82,8 +82,7 @@ def _stand_in(name: str) -> tuple[bn.Data, str]:
 
 RUNS = 9
 LADDERS = (4, 16, 64)
-EACH = {"MUSHROOM": 10, "ALARM": 1, "PROMOTERS": 1}
-"""DAGs given each order, as in the paper."""
+EACH = {"MUSHROOM": 10, "ALARM": 1, "PROMOTERS": 1}  # DAGs given each order, as in the paper
 
 
 @dataclass(frozen=True, slots=True, eq=False)
