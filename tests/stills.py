@@ -391,6 +391,7 @@ def own_set():
     done = seen.copy()
     done[:, names.index("slugs")] = 0
     places = plots.network_positions(seen)
+    places[[names.index("slugs"), names.index("water")], 0] = 0.5, 0.85  # no edges cross
     alike = {"alt": "The network of the garden", "width": 330}
     titles = {"Seen": seen, "Slugs set: the edge into them is removed": done}
     return [plots.network(edges, names, places, title=t, **alike) for t, edges in titles.items()]
@@ -427,22 +428,24 @@ ASKED_FOR = "share that flowers without slugs"
 ANSWERED = (*SHARES, "QUESTION", "def fill")
 TREATED = (*ANSWERED, "rng, gardens")
 DRAWN = ("rng = np.random.default_rng(2)", "def answers_of", "tiers = ")
-ASKED = (*ANSWERED, *DRAWN, "more = ", "def more_clay", "values, rng = cut")
+ASKED = (*ANSWERED, *DRAWN, 'decisions["5', "values, rng, sens")
 
 
 @of("14_your_own_data", *TREATED, slow=True)
 def own_missing(gardens):
-    labels = [f"{why}: {way}" if why else "none missing" for why, way in gardens]
+    shown = {
+        (f"{why}: {way}" if why != "none missing" else why): (colour, means)
+        for why, both in gardens.items()
+        for way, colour, means in zip(("left out", "average"), (COLOURS[0], INK), both, strict=True)
+    }  # of the complete ones both are alike
     alt = "Answers of forty gardens: a row for each reason and either way, a line at the truth"
     axes = (
         Axis(f"{ASKED_FOR} (dots: 40 gardens; dashed: the truth)", (0.3, 1)),
-        Axis("", labels[::-1]),
+        Axis("", list(shown)[::-1]),
     )
     picture = canvas("", alt, *axes, size=(620, 270))
     picture.vspan([TRUE_SHARE], **TRUE)
-    colours = {"left out": COLOURS[0], "average": INK, "either": INK}
-    for (_, way), label, means in zip(gardens, labels, gardens.values(), strict=True):
-        colour = colours[way]
+    for label, (colour, means) in shown.items():
         picture.scatter(means, [label] * len(means), size=8, alpha=0.3, color=colour)
         look = {"size": 17, "marker": "diamond", "fill_color": colour, "line_color": "#ffffff"}
         picture.scatter([np.mean(means)], [label], **look)
@@ -451,24 +454,32 @@ def own_missing(gardens):
 
 @cache
 def told() -> Any:
-    """The answers of lab 14 by decision: asked for once for two pictures."""
-    return run("14_your_own_data", ASKED)["told"]
+    """The answers of lab 14 by decision: asked for once for three pictures."""
+    names = run("14_your_own_data", ASKED)
+    return names["decisions"] | names["sensitivity"]
+
+
+def humps(title: str, way: str) -> list[Any]:
+    bins = np.linspace(0.25, 0.85, 31)
+    counts = np.histogram(told()[way][0], bins)[0].tolist()
+    alt = f"Histogram of the answers of 1,000 DAGs and filled tables. {title}"
+    axes = Axis(ASKED_FOR), Axis("draws", (0, 240))
+    picture = canvas(title, alt, *axes, size=(380, 260))
+    picture.quad(bins[:-1].tolist(), bins[1:].tolist(), counts, 0, color=COLOURS[0])
+    for at_share, said, align in (0.42, "seen: 0.43 ", "right"), (0.65, " true: 0.64", "left"):
+        letter(picture, [at_share], [220], [said], align=align)
+    picture.vspan([0.43, TRUE_SHARE], **TRUE)
+    return [picture]
 
 
 @of("14_your_own_data", slow=True)
 def own_humps():
-    out, bins = [], np.linspace(0.25, 0.85, 31)
-    for title, way in ("Without tiers", "no tiers"), ("With tiers", "ours"):
-        counts = np.histogram(told()[way][0], bins)[0].tolist()
-        alt = f"Histogram of the answers of 1,000 DAGs and filled tables. {title}"
-        axes = Axis(ASKED_FOR), Axis("draws", (0, 240))
-        picture = canvas(title, alt, *axes, size=(380, 260))
-        picture.quad(bins[:-1].tolist(), bins[1:].tolist(), counts, 0, color=COLOURS[0])
-        for at_share, said, align in (0.42, "seen: 0.43 ", "right"), (0.65, " true: 0.64", "left"):
-            letter(picture, [at_share], [220], [said], align=align)
-        picture.vspan([0.43, TRUE_SHARE], **TRUE)
-        out.append(picture)
-    return out
+    return humps("Without tiers", "no tiers")
+
+
+@of("14_your_own_data", slow=True)
+def own_tiers():
+    return humps("With tiers", "ours")
 
 
 @of("14_your_own_data", slow=True)
@@ -479,13 +490,11 @@ def own_decisions():
     alt = "The interval of the answer for each decision, lines at the truth and at the share now"
     lines = "(dashed: the truth, 0.64; dotted: now, 0.47)"
     axes = Axis(f"{ASKED_FOR} {lines}", (0.3, 0.95)), Axis("", list(answers)[::-1])
-    picture = canvas("", alt, *axes, size=(620, 240))
+    picture = canvas("", alt, *axes, size=(620, 270))
     picture.vspan([TRUE_SHARE], **TRUE)
     picture.vspan([0.47], **TRUE | {"line_dash": "dotted"})
-    moved = [name in ("no tiers", "left out") for name in answers]
-    colours = [COLOURS[1] if each else COLOURS[0] for each in moved]
-    picture.segment(low, list(answers), high, list(answers), line_width=4, color=colours)
-    picture.scatter(means, list(answers), size=11, color=colours)
+    picture.segment(low, list(answers), high, list(answers), line_width=4, color=COLOURS[0])
+    picture.scatter(means, list(answers), size=11, color=COLOURS[0])
     return [picture]
 
 

@@ -5,5 +5,5 @@ From a file that nobody has tidied up, past measurements and missing cells, to "
 
 from bnlab.labs.board import setup, show
 from bnlab.labs.predict import predict, review
-from bnlab.labs.your_own_data.study import Study, Table, show_told, write_garden
+from bnlab.labs.your_own_data.study import Study, Table, show_answers, write_garden
 from bnlab.labs.your_own_data.view import Network, check_cuts, check_setting, check_survivors, draw

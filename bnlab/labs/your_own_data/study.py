@@ -236,10 +236,10 @@ class Study:
             watcher(self.analysis)
 
 
-def show_told(told: Mapping[str, tuple[Any, str]], /) -> None:
+def show_answers(decisions: Mapping[str, tuple[Any, str]], /) -> None:
     """Print the mean and the middle 95 % of each decision's answers, and R-hat."""
     rows = []
-    for name, (answers, rhat) in told.items():
+    for name, (answers, rhat) in decisions.items():
         low, high = np.quantile(answers, [0.025, 0.975])
         rows.append([name, answers.mean(), f"{low:.2f} to {high:.2f}", rhat])
     show(["decision", "answer", "interval", "R-hat"], rows)
