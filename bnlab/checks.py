@@ -140,21 +140,20 @@ def _wrapped(function: Callable[..., Any]) -> Any:
     plain = inspect.unwrap(function)
     code = plain.__code__
     names = code.co_varnames[: code.co_argcount]
-    others = code.co_argcount + code.co_kwonlyargcount
-    rest = code.co_varnames[others : others + 1] if code.co_flags & inspect.CO_VARARGS else ()
+    rest = code.co_varnames[code.co_argcount + code.co_kwonlyargcount] if code.co_flags & 4 else ""
 
     @cache
     def hints() -> dict[str, Any]:
         return {name: _hint(function, name) for name in function.__annotations__}
 
-    def held(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+    def held(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
         known = hints()
-        for name in known.keys() & kwargs.keys() if kwargs else ():
+        for name in known.keys() & kwargs.keys():
             kwargs[name] = conforming(name, kwargs[name], known[name])
-        return [
+        return tuple(
             conforming(name, value, known[name]) if name in known else value
-            for name, value in zip(names + rest * (len(args) - len(names)), args, strict=False)
-        ]
+            for name, value in zip([*names, *[rest] * len(args)], args, strict=False)
+        )
 
     too_much = f"{plain.__qualname__}: memory does not suffice; ask for less at once"
     briefly = told_briefly
@@ -234,7 +233,7 @@ def _as(value: Any, hint: Any) -> Any:
     """The value as what the annotation says, or `_Refused`."""
     if type(value) is hint and hint not in _BASICS:
         return _within(value, ())
-    if getattr(value, "_mask", None) is not None and np.ma.is_masked(value):
+    if np.ma.is_masked(value):
         raise _Refused(" is masked in places: leave these out, or fill them")
     if hint in _BASICS:
         return _BASICS[hint](value)

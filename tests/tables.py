@@ -45,6 +45,14 @@ def close(log_values, expected):
     return abs(weights.mean() - 1) <= 4 * weights.std() / math.sqrt(weights.size)
 
 
+def uncompiled(patch, *modules):
+    """Their kernels are plain Python while the patch lasts."""
+    for module in modules:
+        for name, function in vars(module).copy().items():
+            if hasattr(function, "py_func"):
+                patch.setattr(module, name, function.py_func)
+
+
 def with_a_way_in(module, *names):
     """Functions that only kernels may call, compiled for Python."""
     return [njit(getattr(module, name).py_func) for name in names]

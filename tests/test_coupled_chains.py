@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 import oracles
 import pytest
+from tables import uncompiled
 
 import bnlab as bn
 from bnlab.kernels import bits, order_walks
@@ -166,10 +167,7 @@ def test_compiled_coupled_chains_equal_their_python_source(dense, monkeypatch):
         return walker.walk_coupled(states, SCHEDULE.betas, 40, 2, MIXTURE, rng)
 
     compiled = walk()
-    for module in (bits, order_walks):
-        for name, function in vars(module).copy().items():
-            if hasattr(function, "py_func"):
-                monkeypatch.setattr(module, name, function.py_func)
+    uncompiled(monkeypatch, bits, order_walks)
     for fast, slow in zip(compiled, walk(), strict=True):
         assert fast == pytest.approx(slow, abs=1e-12)
 

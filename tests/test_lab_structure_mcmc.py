@@ -128,17 +128,12 @@ def test_relocations_are_those_of_all_partitions_that_differ_in_one_place() -> N
         if set(layer) == set(range(max(layer) + 1))
     }
     assert len(everything) == 13
+
+    def rest(partition, v):
+        return tuple(filter(None, (layer - {v} for layer in partition)))
+
     for one in everything:
-        without = [
-            [tuple(filter(None, (L - {v} for L in A))) for A in everything] for v in range(3)
-        ]
-        mine = [tuple(filter(None, (L - {v} for L in one))) for v in range(3)]
-        near = {
-            A
-            for rests, rest in zip(without, mine, strict=True)
-            for A, other in zip(everything, rests, strict=True)
-            if other == rest
-        }
+        near = {A for A, v in product(everything, range(3)) if rest(A, v) == rest(one, v)}
         found = lab.relocate(one)
         assert set(found) == near - {one}
         assert set(found.values()) == {1 / len(found)}

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import oracles
 import pytest
-from tables import small_table
+from tables import small_table, uncompiled
 
 import bnlab as bn
 from bnlab.kernels import bits, bucket_walks
@@ -295,10 +295,7 @@ def test_bad_settings_say_what_is_wrong(options, message):
 def test_compiled_kernels_equal_their_python_source(monkeypatch):
     table = small_table(n=5, k=3)
     compiled = chains(table, draws=5, burn_in=20)
-    for module in (bits, bucket_walks):
-        for name, function in vars(module).copy().items():
-            if hasattr(function, "py_func"):
-                monkeypatch.setattr(module, name, function.py_func)
+    uncompiled(monkeypatch, bits, bucket_walks)
     plain = chains(table, draws=5, burn_in=20)
     assert (plain.values == compiled.values).all()
     assert plain.log_target == pytest.approx(compiled.log_target, abs=1e-12)

@@ -7,6 +7,7 @@ import re
 import numpy as np
 import oracles
 import pytest
+from tables import uncompiled
 
 import bnlab as bn
 from bnlab.kernels import bits, counting, dag_jumps, dag_walks as moves, dags, families
@@ -225,10 +226,7 @@ def test_compiled_moves_equal_their_python_source(name, monkeypatch):
         return *step, *walker.walk(np.array([0, 0, 0, 0, -1]), 20, 100, 3, rng)
 
     compiled = walk()
-    for module in (bits, counting, families, dags, moves, dag_jumps):
-        for function, kernel in vars(module).copy().items():
-            if hasattr(kernel, "py_func"):
-                monkeypatch.setattr(module, function, kernel.py_func)
+    uncompiled(monkeypatch, bits, counting, families, dags, moves, dag_jumps)
     for fast, slow in zip(compiled, walk(), strict=True):
         assert fast == pytest.approx(slow, abs=1e-12)
 

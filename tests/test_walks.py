@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 import oracles
 import pytest
-from tables import requiring, small_table
+from tables import requiring, small_table, uncompiled
 
 import bnlab as bn
 from bnlab.kernels import bits, order_walks
@@ -101,19 +101,11 @@ def test_recorded_weights_are_those_of_the_recorded_orders(dense):
 # Proposals and acceptance
 
 
-def uncompiled(patch):
-    """Walks in plain Python, which take numbers from a `Script`."""
-    for module in (bits, order_walks):
-        for name, function in vars(module).copy().items():
-            if hasattr(function, "py_func"):
-                patch.setattr(module, name, function.py_func)
-
-
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("n", [2, 3, 4, 5])
 def test_every_proposal_is_made_as_often_as_it_should(kind, n, monkeypatch):
     """The kernel on all pairs of uniform numbers that lead to different positions."""
-    uncompiled(monkeypatch)
+    uncompiled(monkeypatch, bits, order_walks)  # numbers from a `Script`
     order = np.random.default_rng(0).permutation(n)
     changed, made = np.empty(n, np.int64), Counter()
     firsts = n - 1 if kind == "adjacent" else n
@@ -131,7 +123,7 @@ def test_moves_are_accepted_with_the_metropolis_probability(dense, beta, moves, 
     """Just below the probability of the oracle a move is made, just above it is not."""
     table = small_table(n=4)
     walker = OrderWalker.of(table, dense=dense)
-    uncompiled(monkeypatch)
+    uncompiled(monkeypatch, bits, order_walks)  # numbers from a `Script`
     log_phi, rng = oracles.families_of(table), np.random.default_rng(0)
     for _ in range(60):
         start, numbers = rng.permutation(4), rng.random(3)

@@ -63,10 +63,9 @@ class Explorer(View):
         for each in map(table, DATASETS if data is None else (data,)):  # so that the list answers
             _places(each)
             paths(each, each.m)
-        first = table(dataset.value)
-        self._room = ROOM[first.n >= MANY]  # of all data sets: resizing is slow
-        size = size_slider("rows used", stops(STEPS, first.m), first.m)
-        super().__init__(dataset=dataset, size=size)
+        m, n = table(dataset.value).values.shape
+        self._room = ROOM[n >= MANY]  # of all data sets: resizing is slow
+        super().__init__(dataset=dataset, size=size_slider("rows used", stops(STEPS, m), m))
 
     def settle(self, moved: str) -> None:
         """Offer the rows of another data set."""

@@ -12,12 +12,10 @@ from numpy.typing import NDArray
 import bnlab as bn
 from bnlab import diagnostics, features, graphs
 from bnlab.checks import Floats, Ints
-from bnlab.features.intervals import weights_of
 from bnlab.linear_extensions import ideal_lattice
 from bnlab.linear_extensions.counting import solve
 from bnlab.papers.page import normalised, random_dag
 from bnlab.results import with_arrays
-from bnlab.sampling.independent import edges_given, families_by_weight
 
 SEED = 2013
 NAMES = ("MUSHROOM", "ALARM", "PROMOTERS")
@@ -146,7 +144,7 @@ def annealed(table: bn.ScoreTable, r: int, moves: int) -> Sampler:
     rng, method = np.random.default_rng([SEED, r]), bn.AIS(bn.Linear(r))
     found = bn.anneal_orders(table, runs=RUNS * size, rng=rng, method=method)
     draws = with_arrays(found, lambda array: array.reshape(RUNS, size, *array.shape[2:]))
-    return Sampler("AIS", r, draws, 1, (time.process_time() - start) / RUNS)
+    return Sampler("AIS", r, draws, 1, _each(start))
 
 
 def coupled(table: bn.ScoreTable, r: int, moves: int, thin: int) -> Sampler:
@@ -161,7 +159,7 @@ def coupled(table: bn.ScoreTable, r: int, moves: int, thin: int) -> Sampler:
         thin=thin,
         schedule=bn.Linear(r),
     )
-    return Sampler("MC3", r, draws, 1, (time.process_time() - start) / RUNS)
+    return Sampler("MC3", r, draws, 1, _each(start))
 
 
 @cache
@@ -181,8 +179,7 @@ def corrected(sampler: Sampler, table: bn.ScoreTable, *, each: int = 1) -> Sampl
     start, rng = time.process_time(), np.random.default_rng([SEED, sampler.r, each])
     dags = bn.sample_dags(sampler.draws, draws=each, table=table, rng=rng)
     draws = bn.reweight_by_extensions(dags)
-    seconds = sampler.seconds + (time.process_time() - start) / RUNS
-    return Sampler(sampler.method, sampler.r, draws, each, seconds)
+    return Sampler(sampler.method, sampler.r, draws, each, sampler.seconds + _each(start))
 
 
 @cache
@@ -196,6 +193,11 @@ def medium(samplers: Sequence[Sampler], /) -> Sampler:
     """Return AIS with the middle number of steps, of which the paper shows the lower bound."""
     steps = [sampler for sampler in samplers if sampler.method == "AIS"]
     return steps[(len(steps) - 1) // 2 if len(steps) < 3 else 1]
+
+
+def _each(start: float) -> float:
+    """Return processor time of one of the runs since `start`."""
+    return (time.process_time() - start) / RUNS
 
 
 POINTS, EDGE_POINTS = 10, 5
@@ -235,12 +237,8 @@ def lower_bounds(sampler: Sampler, table: bn.ScoreTable, /) -> Floats:
 @cache
 def edges(sampler: Sampler, table: bn.ScoreTable, count: int, /) -> Floats:
     """Return edge probabilities (RUNS, n, n) after so many orders of each run."""
-    kept = [sampler.kept(count, [run]) for run in range(RUNS)]
-    if sampler.draws.over == "dags":
-        return np.stack([features.edges(draws) for draws in kept])
-    families = [families_by_weight(table, v) for v in range(table.n)]  # once for all runs
-    given = [(graphs.predecessor_masks(each.values[0]), weights_of(each)) for each in kept]
-    return np.minimum([edges_given(families, *each) for each in given], 1.0)
+    kept = (sampler.kept(count, [run]) for run in range(RUNS))
+    return np.stack([features.edges(draws, table=table) for draws in kept])
 
 
 def edge_errors(sampler: Sampler, table: bn.ScoreTable, reference: Floats, /) -> Floats:
