@@ -69,6 +69,15 @@ def test_a_panel_can_show_another_picture() -> None:
         panel.source("edgs")
 
 
+def test_a_page_puts_away_a_picture_that_was_replaced() -> None:
+    """It says so, of a picture that Bokeh knows no more; 0.3 s of traceback kept Stop waiting."""
+    panel = board.Panel(plots.heat_map(EDGES, NAMES), "two")
+    gone = panel.figure.picture
+    panel.show(plots.heat_map(np.zeros((3, 3)), ["a", "b", "c"]), "three")
+    told = {"event": "jsevent", "kind": "RootRemoved", "model": {"id": gone.id}}
+    panel.figure._sync_model(panel.figure, told, [])
+
+
 def test_captions_have_a_minus_as_axes_do() -> None:
     panel = board.Panel(plots.heat_map(EDGES, NAMES), "-2.5 nats (-3), 2-3 of v-1, 2026-11-22")
     assert "−2.5 nats (−3), 2-3 of v-1, 2026-11-22" in panel.children[1].value

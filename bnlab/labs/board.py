@@ -133,6 +133,11 @@ class Figure(BokehModel):
         elif event.setter is not self:
             self._held.append(event)
 
+    def _sync_model(self, model: Any, content: dict[str, Any], buffers: list[Any]) -> None:
+        """Hear a page, but not that it has put away a picture that was replaced."""
+        if content.get("kind") != "RootRemoved":
+            super()._sync_model(model, content, buffers)
+
     def show(self, picture: LayoutDOM) -> None:
         """Replace the picture, in pages that are open as well."""
         self._document.remove_on_change(self)

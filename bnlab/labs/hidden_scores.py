@@ -22,7 +22,7 @@ from bnlab.labs.predict import predict as predict, review as review
 from bnlab.labs.view import Board, Experiment, Progress, View
 from bnlab.papers.beal2003 import world
 from bnlab.papers.beal2003.study import true_model as true_model
-from bnlab.papers.beal2003.world import ARITIES, models, truth
+from bnlab.papers.beal2003.world import ARITIES, models as structures, truth as true_number
 
 SEED = 2003  # of the first data set; others have the seeds that follow
 SIZES = (10, 40, 160, 480, 1280, 2560, 10_240)  # a smaller set of rows is part of the larger ones
@@ -39,9 +39,6 @@ PUBLISHED_RANKS: Mapping[str, Ints] = {
     for label in RANKED
 }
 """Ranks of the true structure in Table 6.1 of [Beal2003], alias-corrected, at `SIZES`."""
-
-structures, true_number = models, truth
-"""As the lab calls them: the 136 structures, and which of them made the data: `true_model()`."""
 
 FIVE = ((0, 0), (0, 0), (1, 1), (2, 2), (2, 2))  # the rows of sections 1 to 4
 LABEL_SIZES = (10, 480, 2560, 10_240)
@@ -147,8 +144,11 @@ class Scores(View):
         room = 0.04 * (high - low)
         y, panels = plots.Axis("score (nats)", (low - room, high + room), number="0,0"), {}
         for name, scores in values.items():
+            best = f"{world.parameters()[np.argmax(scores)]} parameters"
+            winner = "the same" if rank(scores) == 1 else best
+            said = f"True one (circle): rank {rank(scores)}; highest (cross): {winner}."
             shown = world.parameters(), scores, true_number()
-            panels[name] = plots.structure_scores(*shown, y=y, title=name), _ranked(scores)
+            panels[name] = plots.structure_scores(*shown, y=y, title=name), said
         model = drawing(true_model(), "The true structure: h1 and h2 are hidden", 195)
         return panels | {"model": (model, ""), "bars": _bars(size)}
 
@@ -165,12 +165,6 @@ def _bars(n: int) -> tuple[Any, str]:
         f"ln p(D) {value} lies in the grey if EM found the highest peak. CS ≤ VB: one climb of "
         "VB starts at EM's Q."
     )
-
-
-def _ranked(scores: Floats) -> str:
-    best = f"{world.parameters()[np.argmax(scores)]} parameters"
-    winner = "the same" if rank(scores) == 1 else best
-    return f"True one (circle): rank {rank(scores)}; highest (cross): {winner}."
 
 
 class Ranks(Experiment):
