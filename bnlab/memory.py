@@ -33,6 +33,13 @@ def require(needed: int, /, *, task: str, remedy: Remedy) -> None:
         )
 
 
+def sized(count: float, /) -> str:
+    """Return a number of bytes in words."""
+    units = (("EB", 1e18), ("PB", 1e15), ("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3))
+    unit, size = next((each for each in units if count >= each[1]), units[-1])
+    return f"{count / size:.0f} {unit}" if count >= 10 * size else f"{count / size:.2g} {unit}"
+
+
 def _machine_free() -> int | None:
     if sys.platform == "win32":
         return _windows_free()

@@ -75,6 +75,15 @@ class Clock:
         return time.perf_counter() - self._start
 
 
+def spoken(seconds: float, /) -> str:
+    """Return a time in words."""
+    units = (("years", 31_557_600), ("days", 86_400), ("hours", 3600), ("minutes", 60))
+    for unit, length in units:
+        if seconds >= length * (2 if unit in ("years", "days") else 1):
+            return f"{float(f'{seconds / length:.2g}'):,.12g} {unit}"
+    return f"{seconds:.2g} seconds"
+
+
 def seed_of(rng: np.random.Generator, /) -> str:
     """Return what a run records to be repeated: the generator's state and what it spawns from."""
     return f"{rng.bit_generator.state}, {rng.bit_generator.seed_seq}"

@@ -314,4 +314,4 @@ def test_without_holes_nothing_is_said_of_them() -> None:
         do={"rain": "1"},
         on="wet",
     )
-    assert not search.what_if and "A search says nothing" in search.warnings[-1]
+    assert not search.what_if and "a search has no probabilities" in search.warnings[-1]

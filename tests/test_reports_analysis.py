@@ -382,6 +382,21 @@ class TestAnalysis:
         assert "Stopped early" in found.warnings[0]
         assert found.edges.probability.shape == (8, 8)
 
+    @pytest.mark.parametrize("method", [METHODS[0], "completions"])
+    def test_stopped_while_setting_variables(self, method):
+        """All draws are there, and no effects; progress is not told any more."""
+        told = []
+
+        def stop(done, total, what):
+            told.append(what)
+            return what != "setting variables"
+
+        plan, rng = short(method, draws=20), np.random.default_rng(1)
+        found = analyse(fit_for(method), rng=rng, plan=plan, progress=stop)
+        assert told.count("setting variables") == 1 and told[-1] == "setting variables"
+        assert found.run.stopped and found.what_if == () and found.draws.values.size
+        assert "was not computed: stopped after step 1" in " ".join(found.warnings)
+
     @pytest.mark.parametrize("method", ["exact orders", "partitions", "orders", "search"])
     def test_interrupted(self, method):
         """Ctrl-C in the middle: what is drawn by then is analysed, and it says so."""

@@ -22,7 +22,7 @@ from bnlab.labs.predict import predict as predict, review as review
 from bnlab.labs.view import Board, Experiment, Progress, View
 from bnlab.papers.beal2003 import world
 from bnlab.papers.beal2003.study import true_model as true_model
-from bnlab.papers.beal2003.world import ARITIES, models as structures, truth as true_number
+from bnlab.papers.beal2003.world import ARITIES, models, truth
 
 SEED = 2003  # of the first data set; others have the seeds that follow
 SIZES = (10, 40, 160, 480, 1280, 2560, 10_240)  # a smaller set of rows is part of the larger ones
@@ -39,6 +39,9 @@ PUBLISHED_RANKS: Mapping[str, Ints] = {
     for label in RANKED
 }
 """Ranks of the true structure in Table 6.1 of [Beal2003], alias-corrected, at `SIZES`."""
+
+structures, true_number = models, truth
+"""As the lab calls them: the 136 structures, and which of them made the data: `true_model()`."""
 
 FIVE = ((0, 0), (0, 0), (1, 1), (2, 2), (2, 2))  # the rows of sections 1 to 4
 LABEL_SIZES = (10, 480, 2560, 10_240)

@@ -23,7 +23,8 @@ from bnlab.checks import Floats
 from bnlab.labs.board import Told, bdeu_table, exercise, setup as setup, size_slider
 from bnlab.labs.predict import predict as predict, review as review
 from bnlab.labs.view import Board, View
-from bnlab.running import BYTES_A_SECOND, Executor, job_size
+from bnlab.memory import sized as sized
+from bnlab.running import BYTES_A_SECOND, Executor, job_size, spoken as spoken
 
 LEAST_RUNS = 20
 LEAST_USE = 0.8  # of a budget
@@ -92,22 +93,6 @@ def worker_bytes(n: int) -> float:
 def annealing_seconds(n: int, seconds_a_term: float, /) -> float:
     """Seconds of a run of AIS of 16 n m steps, n > 22, at so many for each weight that is read."""
     return annealing_steps(n) * move_terms(n) * seconds_a_term
-
-
-def spoken(seconds: float, /) -> str:
-    """A time in words."""
-    units = (("years", 31_557_600), ("days", 86_400), ("hours", 3600), ("minutes", 60))
-    for unit, length in units:
-        if seconds >= length * (2 if unit in ("years", "days") else 1):
-            return f"{float(f'{seconds / length:.2g}'):,.12g} {unit}"
-    return f"{seconds:.2g} seconds"
-
-
-def sized(count: float, /) -> str:
-    """A number of bytes in words."""
-    units = (("EB", 1e18), ("PB", 1e15), ("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3))
-    unit, size = next((each for each in units if count >= each[1]), units[-1])
-    return f"{count / size:.0f} {unit}" if count >= 10 * size else f"{count / size:.2g} {unit}"
 
 
 class SpeedUp(View):

@@ -22,7 +22,7 @@ from bnlab.priors import Prior, Uniform
 from bnlab.reports.answers import ANSWERS, Answer, Credible, Task, credible, doubts, evenly, one_dag
 from bnlab.reports.planning import Plan, choose_method
 from bnlab.results import Draws, Estimate, Record, Run
-from bnlab.running import Clock, Executor, Progress, report_progress, seed_of
+from bnlab.running import Clock, Executor, Progress, Steps, Stopped, report_progress, seed_of
 from bnlab.sampling.completing import Completions, complete
 from bnlab.sampling.dags_given_orders import sample_dags
 from bnlab.scores import K2, BDeu, Edges, Score, ScoreTable, Tiers, by_name, score_families
@@ -30,6 +30,7 @@ from bnlab.scores.local import check_pseudo_counts
 
 DAGS, COMPLETED = 1_000, 100  # DAGs that are averaged; completions
 EACH = 10  # DAGs for each completion
+DRAWN = 950  # thousandths of the progress up to which methods go; the rest is `what_if`
 TABLES = 2_000
 MOST_LEVELS = 4  # of a variable that nobody asked about
 LEAST_PATH = 0.05
@@ -169,7 +170,8 @@ def analyse(
         is there, the same call with the same plan goes on from it. The exact methods, which take
         seconds to minutes, write none and simply run again
     progress : progress(done, 1000, what), what being a few words on the work at hand; False stops.
-        What is drawn by then is analysed; the plan's exact sums have no partial result
+        What is drawn by then is analysed, except for `what_if`; the plan's exact sums have no
+        partial result
     executor : where blocks of draws or chains run; threads by default
 
     Raises
@@ -204,10 +206,17 @@ def analyse(
     edges = _relation(found, np.asarray) if found.edges is None else found.edges
     paths = _relation(found, ancestors) if found.paths is None else found.paths
     blankets = _relation(found, markov_blankets)
-    told, unasked = _what_if(data, score, found, scored, paths.probability, do, on, rng)
-    if not found.stopped:
+    what_if: tuple[Effects, ...] = ()
+    unasked: tuple[str, ...] = ()
+    stopped = found.stopped
+    try:
+        what_if = _what_if(data, score, found, scored, paths.probability, do, on, rng, part)
+    except (ValueError, Stopped) as error:
+        unasked = (f"What setting a variable would do was not computed: {error}.",)
+        stopped |= isinstance(error, Stopped)
+    if not stopped:
         report_progress(progress, 1000, 1000, "done")
-    run = Run("analysis", settings, seed, clock.seconds, stopped=found.stopped)
+    run = Run("analysis", settings, seed, clock.seconds, stopped=stopped)
     return Analysis(
         data=data,
         plan=plan,
@@ -228,7 +237,7 @@ def analyse(
         diagnostics=found.diagnostics,
         warnings=(*found.warnings, *doubts(plan, found.diagnostics, run), *unasked),
         completions=filled,
-        what_if=told,
+        what_if=what_if,
     )
 
 
@@ -282,29 +291,29 @@ def _what_if(
     do: Setting | None,
     on: str | None,
     rng: np.random.Generator,
-) -> tuple[tuple[Effects, ...], tuple[str, ...]]:
-    """The effects of what is set, or of the levels of where the likeliest path begins; warnings."""
+    part: Callable[[int, int, str], Progress],
+) -> tuple[Effects, ...]:
+    """The effects of what is set, or of the levels of where the likeliest path begins."""
     if answered.draws is None:
-        said = "A search says nothing of what setting a variable would do: it has no probabilities."
-        return (), (said,) if do else ()
+        if do:
+            raise ValueError("a search has no probabilities")
+        return ()
     settings = [do] if do else []
     if on is None:
         u, v = divmod(int(paths.argmax()), data.n)
         if paths[u, v] < LEAST_PATH:
-            return (), ()
+            return ()
         on = data.names[v]
         settings = [{data.names[u]: level} for level in data.levels[u][:MOST_LEVELS]]
-    found = []
-    for one, child in zip(settings, rng.spawn(len(settings)), strict=True):
-        try:
-            if answered.completions is not None:
-                found.append(_pooled(answered.completions, scored, score, one, on, child))
-                continue
-            some = evenly(answered.draws, DAGS)
-            found.append(effects(some, data, do=one, on=on, score=score, tables=TABLES, rng=child))
-        except ValueError as error:
-            return (), (f"What setting a variable would do was not computed: {error}.",)
-    return tuple(found), ()
+    found, each = [], (1000 - DRAWN) // max(1, len(settings))
+    for k, (one, child) in enumerate(zip(settings, rng.spawn(len(settings)), strict=True)):
+        told = part(DRAWN + k * each, DRAWN + (k + 1) * each, "setting variables")
+        if answered.completions is not None:
+            found.append(_pooled(answered.completions, scored, score, one, on, child, told))
+            continue
+        asked: Any = {"do": one, "on": on, "score": score, "tables": TABLES, "rng": child}
+        found.append(effects(evenly(answered.draws, DAGS), data, **asked, progress=told))
+    return tuple(found)
 
 
 def completed(filled: Completions, /) -> Iterator[tuple[Draws, Data]]:
@@ -323,14 +332,16 @@ def _pooled(
     do: Setting,
     on: str,
     rng: np.random.Generator,
+    progress: Progress,
 ) -> Effects:
     """Effects averaged over completions: of EACH exact DAGs, or of the one drawn with it."""
-    each, tables = [], TABLES // COMPLETED
+    each, tables, steps = [], TABLES // COMPLETED, Steps(progress, min(COMPLETED, len(filled)))
     for dags, data in completed(filled):
         if not filled.run.settings["moves"]:
             dags = sample_dags(dag_posterior(scored(data, score)), draws=EACH, rng=rng)
         one = effects(dags, data, do=do, on=on, score=score, tables=tables, rng=rng)
         each.append((one, dags.log_target.size))
+        steps.tick()
     means = np.concatenate(
         [np.repeat(one.means, np.rint(one.weights * k).astype(int), axis=0) for one, k in each]
     )

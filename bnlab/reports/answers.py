@@ -134,7 +134,7 @@ class Answer:
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """What every method gets; `part(a, b, what)` is progress from a to b thousandths."""
+    """What every method gets; `part(a, b, what)` is progress from a to b of 950 thousandths."""
 
     score: Callable[[], ScoreTable]
     fill: Callable[..., Completions]  # `complete`
@@ -165,7 +165,7 @@ class Task:
 def _exact_dags(task: Task) -> Answer:
     best = map_dag(task.table, progress=task.part(0, 50, "the best DAG")).dags[0]
     posterior = dag_posterior(task.table, progress=task.part(50, 700, "the sum over DAGs"))
-    draws = task.drawn(posterior, 700, 1000)
+    draws = task.drawn(posterior, 700, 950)
     return Answer(
         best,
         "the most probable DAG",

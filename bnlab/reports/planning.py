@@ -13,6 +13,7 @@ from bnlab.exact.dag import posterior_bytes
 from bnlab.features import hoeffding_margin
 from bnlab.files import packaged
 from bnlab.results import PriorKind
+from bnlab.running import spoken
 from bnlab.sampling.averaging import BURN_IN, dag_moves
 from bnlab.sampling.order_target import walker_bytes
 from bnlab.sampling.partition_mcmc import block_moves, partition_walker_bytes
@@ -40,7 +41,6 @@ A_ROW, A_CELL = 3e-9, 5e-9  # of counting a set of variables
 A_DRAW, A_CLIMB = 1e-4, 0.05
 A_CYCLE, A_COMPARISON = 3e-3, 1.5e-8  # of `complete`, beside the sum over DAGs
 A_FAMILY, A_MOVE = 2.5e-7, 2  # of walks on DAGs there: laid out; times that of one on partitions
-A_YEAR = 365 * 86_400
 WORKERS = 2  # that chains share, at least
 
 
@@ -176,8 +176,8 @@ def choose_method(
     cost = costs[chosen]
     size = f"{n} variables, {data.m:,} rows, families of up to {k} parents"
     takes, guarantee = _told(chosen, n, k, cost)
-    has = f" of {_gigabytes(free)} that are free" if free < 1 << 62 else ""
-    needed = f"{_about(cost.seconds)} in all, and {_gigabytes(cost.needed_bytes)}{has}"
+    has = f" of {memory.sized(free)} that are free" if free < 1 << 62 else ""
+    needed = f"{spoken(cost.seconds)} in all, and {memory.sized(cost.needed_bytes)}{has}"
     planned = cost._asdict()
     del planned["moves"]
     return Plan(
@@ -222,7 +222,7 @@ def _parents(
         k -= 1
     if k == usual:
         return k, ()
-    takes = f"{_gigabytes(scoring_bytes(n, k + 1))} and {_about(scoring_seconds(data, k + 1))}"
+    takes = f"{memory.sized(scoring_bytes(n, k + 1))} and {spoken(scoring_seconds(data, k + 1))}"
     return k, (f"Scoring families of {k + 1} parents would take {takes}, so up to {k}.",)
 
 
@@ -270,11 +270,11 @@ def _cost(method: Method, data: Data, k: int, seconds: float) -> _Cost:
 def _reason(cost: _Cost, seconds: float, free: int) -> str | None:
     """Why a method does not fit, or None."""
     if cost.needed_bytes > free:
-        return f"it needs {_gigabytes(cost.needed_bytes)}, and {_gigabytes(free)} are free"
+        return f"it needs {memory.sized(cost.needed_bytes)}, and {memory.sized(free)} are free"
     if cost.moves and cost.moves < FEWEST_MOVES:
         return f"each chain would make {cost.moves:,} moves only in {seconds:g} s"
     if cost.seconds > seconds:
-        return f"it would take {_about(cost.seconds)}, more than {seconds:g} s"
+        return f"it would take {spoken(cost.seconds)}, more than {seconds:g} s"
     return None
 
 
@@ -288,21 +288,3 @@ def _told(method: Method, n: int, k: int, cost: _Cost) -> tuple[str, tuple[str, 
     how = "completions by walks" if method == "completions" and walked else method
     guarantee = (sentence.format(**numbers) for sentence in said["guarantee"][how])
     return said["takes"][method].format(**numbers), tuple(guarantee)
-
-
-def _gigabytes(count: int) -> str:
-    if count < 1e8:
-        return f"{count / 1e6:.2g} MB"
-    if count < 1e12:
-        return f"{count / 1e9:.2g} GB" if count < 1e11 else f"{count / 1e9:.0f} GB"
-    return f"{count / 1e12:.0f} TB" if count < 1e15 else "more than 1,000 TB"
-
-
-def _about(seconds: float) -> str:
-    if seconds < 1:
-        return "less than a second"
-    if seconds < 120:
-        return f"about {seconds:.0f} s"
-    if seconds < 7200:
-        return f"about {seconds / 60:.0f} minutes"
-    return f"{seconds / 3600:.0f} hours" if seconds < A_YEAR else "more than a year"
