@@ -143,7 +143,7 @@ def lean(monkeypatch: pytest.MonkeyPatch) -> None:
     """Bokeh without the work that it throws away."""
     from lean import make_lean
 
-    make_lean(monkeypatch)
+    make_lean(monkeypatch.setattr)
 
 
 @pytest.fixture(scope="module")

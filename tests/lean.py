@@ -9,11 +9,11 @@ is the same: kept films are made without this.
 from collections.abc import Callable
 from typing import Any
 
-import pytest
 from bokeh.core.has_props import HasProps
 from bokeh.core.property.descriptors import PropertyDescriptor
 from bokeh.core.property.singletons import Intrinsic, Undefined
 from bokeh.core.property.wrappers import PropertyValueDict, PropertyValueList, PropertyValueSet
+from bokeh.embed import util
 
 QUERY, DEFAULT = HasProps.query_properties_with_values, PropertyDescriptor._get_default
 PLAIN = (type(None), bool, int, float, str)
@@ -78,9 +78,9 @@ def _begin(model: Any, **given: Any) -> None:
     model._initialized = True
 
 
-def make_lean(patch: pytest.MonkeyPatch) -> None:
-    """Have it so for a test."""
-    patch.setattr(HasProps, "query_properties_with_values", _of_those_set)
-    patch.setattr(PropertyDescriptor, "_get_default", _default)
-    patch.setattr(HasProps, "__init__", _begin)
-    patch.setattr("bokeh.embed.util.submodel_has_python_callbacks", lambda models: False)
+def make_lean(change: Callable[[Any, str, Any], None]) -> None:
+    """Have it so: `change` is `setattr`, or what changes back after a test."""
+    change(HasProps, "query_properties_with_values", _of_those_set)
+    change(PropertyDescriptor, "_get_default", _default)
+    change(HasProps, "__init__", _begin)
+    change(util, "submodel_has_python_callbacks", lambda models: False)

@@ -1,7 +1,7 @@
 """Run the notebooks whose paths come in lines, each in a kernel of its own, and say each path.
 
 What `jupyter execute` does, begun once for all. Kernels are forks of a process that has imported
-what the labs need of other libraries (but nothing of bnlab): that takes longer than a short lab.
+`warm`: that takes longer than a short lab.
 
     cd tests; python -c "import offline; offline.main()" SECONDS    # for each cell
 """
@@ -11,18 +11,9 @@ import os
 import sys
 from multiprocessing.context import ForkServerProcess
 
-import bokeh.plotting  # noqa: F401
-import ipywidgets  # noqa: F401
 import nbformat
-import networkx  # noqa: F401
-import pandas  # noqa: F401
-from ipykernel.kernelapp import IPKernelApp
 from jupyter_client.provisioning import LocalProvisioner
 from nbclient import NotebookClient
-from numba.core.registry import cpu_target
-
-cpu_target.typing_context.refresh()  # which numba does before it uses any machine code
-cpu_target.target_context.refresh()
 
 
 class Kernel(ForkServerProcess):
@@ -37,6 +28,8 @@ class Kernel(ForkServerProcess):
     def run(self):
         os.chdir(self.folder)
         sys.path[0] = ""  # not the folder of the tests
+        from ipykernel.kernelapp import IPKernelApp
+
         IPKernelApp.launch_instance(self.arguments)
 
     def poll(self):
@@ -58,7 +51,7 @@ async def launch_kernel(provisioner, command, *, cwd, **options):
 
 
 def main():
-    multiprocessing.set_forkserver_preload([__name__])
+    multiprocessing.set_forkserver_preload(["warm", __name__])
     LocalProvisioner.launch_kernel = launch_kernel
     limit = int(float(sys.argv[1]))
     for line in sys.stdin:
