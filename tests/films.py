@@ -202,7 +202,7 @@ FILMS = {
         ),
         Film(
             "11_structure_mcmc",
-            ("thin = ", "exact = ", "stuck = "),
+            ("boards = ", "exact = ", "stuck = "),
             "stuck",
             ("walk",),
             still="structure_mcmc_stuck",

@@ -255,7 +255,7 @@ def hidden_loops(loops):
     return at(loops, shape="e = 0.2 (thesis)")
 
 
-@of("11_structure_mcmc", "thin = ", "exact = ", "stuck = ", slow=True)
+@of("11_structure_mcmc", "boards = ", "exact = ", "stuck = ", slow=True)
 def structure_mcmc_stuck(stuck):
     return at(stuck, walk="reversals")
 
@@ -309,9 +309,9 @@ def structure_mcmc_reversal():
     return drawn
 
 
-@of("11_structure_mcmc", "thin = ", slow=True)
+@of("11_structure_mcmc", "boards = ", slow=True)
 def structure_mcmc_swap(boards):
-    how = {"draws": 5000, "chains": 1, "burn_in": 12_500, "thin": 1}
+    how = {"draws": 5000, "chains": 1, "burn_in": 50_000, "thin": 1, "reversals": 0}
     (dags,) = bn.sample_partitions(boards, rng=np.random.default_rng(1), **how).values
     corner = graphs.to_adjacency(dags)[:, 4, [0, 2, 6, 8]]
     crossing = next(t for t in range(1, 5000) if (corner[t] != corner[t - 1]).any())

@@ -15,8 +15,8 @@ from bnlab.labs import structure_mcmc as lab
 
 @cache
 def in_the_lab():
-    """What the lab runs: 16 chains of each kind on tic-tac-toe; and the exact posterior."""
-    return stills.run("11_structure_mcmc", ("thin = ", "exact = "))
+    """What the lab runs: eight chains of each kind on tic-tac-toe; and the exact posterior."""
+    return stills.run("11_structure_mcmc", ("boards = ", "exact = "))
 
 
 def walked():
@@ -146,11 +146,11 @@ def test_stuck_follows_its_control() -> None:
         stuck.walk.value = walk
         shown = stuck.errors.source("chain_errors").data
         errors = [errors_of(runs[each], exact) for each in stuck.walk.options]
-        of_walks, ideal = np.split(np.array(shown["error"]), [16 * len(runs)])
+        of_walks, ideal = np.split(np.array(shown["error"]), [8 * len(runs)])
         np.testing.assert_allclose(of_walks, np.ravel(errors))
         assert 1.5 < ideal.mean() < 2.5  # exact draws
         dark = np.flatnonzero(np.array(shown["alpha"]) > 0.5)
-        np.testing.assert_array_equal(dark, np.arange(16 * place, 16 * place + 16))
+        np.testing.assert_array_equal(dark, np.arange(8 * place, 8 * place + 8))
         trace = stuck.trace.source("stuck").data
         worst = runs[walk].log_target[errors[place].argmax()]
         np.testing.assert_allclose(trace["most SAD"], worst, atol=0.001)
