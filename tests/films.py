@@ -202,7 +202,7 @@ FILMS = {
         ),
         Film(
             "11_structure_mcmc",
-            ("boards = ", "exact = ", "stuck = "),
+            ("boards = ", "corners = ", "stuck = "),
             "stuck",
             ("walk",),
             still="structure_mcmc_stuck",

@@ -255,9 +255,9 @@ def hidden_loops(loops):
     return at(loops, shape="e = 0.2 (thesis)")
 
 
-@of("11_structure_mcmc", "boards = ", "exact = ", "stuck = ", slow=True)
+@of("11_structure_mcmc", "boards = ", "corners = ", "stuck = ", slow=True)
 def structure_mcmc_stuck(stuck):
-    return at(stuck, walk="reversals")
+    return [[walk, *at(stuck, "modes", walk=walk)] for walk in ("partitions", "both")]
 
 
 @of("11_structure_mcmc")

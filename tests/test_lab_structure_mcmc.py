@@ -9,19 +9,18 @@ import pytest
 import stills
 
 import bnlab as bn
-from bnlab import plots
 from bnlab.labs import structure_mcmc as lab
 
 
 @cache
 def in_the_lab():
     """What the lab runs: eight chains of each kind on tic-tac-toe; and the exact posterior."""
-    return stills.run("11_structure_mcmc", ("boards = ", "exact = "))
+    return stills.run("11_structure_mcmc", ("boards = ", "corners = "))
 
 
 def walked():
     names = in_the_lab()
-    return names["runs"], names["exact"]
+    return names["runs"], names["exact"], names["corners"]
 
 
 def errors_of(run, exact):
@@ -53,9 +52,9 @@ def modes_met(dags, log_p, low):
 def test_only_both_moves_together_find_all_modes(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    runs, exact = walked()
+    runs, exact, corners = walked()
     capsys.readouterr()
-    found = lab.compare(runs, exact)
+    found = lab.compare(runs, exact, corners)
     low = lowest()
     for kind, run in runs.items():
         each = modes_met(run.values[:, 50:], run.log_target[:, 50:], low)
@@ -140,22 +139,22 @@ def test_relocations_are_those_of_all_partitions_that_differ_in_one_place() -> N
 
 
 def test_stuck_follows_its_control() -> None:
-    runs, exact = walked()
-    stuck = lab.Stuck(runs, exact)
-    for place, walk in enumerate(runs):
+    runs, exact, corners = walked()
+    stuck, low = lab.Stuck(runs, exact, corners), lowest()
+    for walk, run in runs.items():
         stuck.walk.value = walk
-        shown = stuck.errors.source("chain_errors").data
-        errors = [errors_of(runs[each], exact) for each in stuck.walk.options]
-        of_walks, ideal = np.split(np.array(shown["error"]), [8 * len(runs)])
-        np.testing.assert_allclose(of_walks, np.ravel(errors))
-        assert 1.5 < ideal.mean() < 2.5  # exact draws
-        dark = np.flatnonzero(np.array(shown["alpha"]) > 0.5)
-        np.testing.assert_array_equal(dark, np.arange(8 * place, 8 * place + 8))
+        shown = stuck.modes.source("modes").data
+        marks = set(zip(shown["chain"], shown["draw"], shown["mode"], strict=True))
+        assert marks == {
+            (f"walk {c + 1}", t + 1, corner)
+            for c, t in np.argwhere(run.log_target >= low).tolist()
+            for corner, (_, v) in corners.items()
+            if run.values[c, t, v] >> 4 & 1
+        }
+        met = modes_met(run.values[:, 50:], run.log_target[:, 50:], low).mean()
+        assert stuck.modes.caption.startswith(f"{walk}: {met:.2f} modes met")
         trace = stuck.trace.source("stuck").data
-        worst = runs[walk].log_target[errors[place].argmax()]
-        np.testing.assert_allclose(trace["most SAD"], worst, atol=0.001)
-        least, most = errors[place].min(), errors[place].max()
-        assert stuck.errors.caption.startswith(f"{walk}: SAD {least:.2f} to {most:.2f}")
+        np.testing.assert_allclose(trace["walk 2"], run.log_target[1], atol=0.001)
 
 
 def test_shares_of_visits_are_those_of_their_edges() -> None:
@@ -163,14 +162,6 @@ def test_shares_of_visits_are_those_of_their_edges() -> None:
     visits = [tuple(frozenset(bn.graphs.members(P)) for P in dag) for dag in dags]
     found = lab.edges_met(visits)
     np.testing.assert_array_equal(found, bn.graphs.to_adjacency(dags).mean(axis=0))
-
-
-def test_what_does_not_fit_is_refused() -> None:
-    look = {"x": plots.Axis("share"), "y": plots.Axis("SAD", (1, 9)), "title": "t"}
-    with pytest.raises(ValueError, match=r"shape \(2,\), but there are 2 settings"):
-        plots.chain_errors(["a", "b"], [1, 2], "a", **look)
-    with pytest.raises(ValueError, match="'c' is not among the settings"):
-        plots.chain_errors(["a", "b"], [[1], [2]], "c", **look)
 
 
 def test_check_of_the_rule(capsys: pytest.CaptureFixture[str]) -> None:

@@ -170,9 +170,7 @@ def test_path_bars_of_two_variables_are_two() -> None:
 PICTURES = {
     "roc": lambda: plots.roc_curves({"exact": ([0, 1], [0, 1])}),
     "ratios": lambda: plots.hysteresis([-5, -1], [-3, -1]),
-    "chain_errors": lambda: plots.chain_errors(
-        [0, 1], [[1], [2]], 1, x=plots.Axis("share"), y=plots.Axis("SAD", (1, 9)), title="Errors"
-    ),
+    "modes": lambda: plots.chain_modes([[0, -1, 1]], ["left", "right"], title="Modes"),
 }
 
 

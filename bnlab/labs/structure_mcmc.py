@@ -10,21 +10,20 @@ import numpy as np
 
 import bnlab as bn
 from bnlab import plots
-from bnlab.checks import Floats, Ints
+from bnlab.checks import Bools, Floats, Ints
 from bnlab.labs.board import Told, bdeu_table, choice, exercise, setup as setup, show as show
 from bnlab.labs.predict import predict as predict, review as review
 from bnlab.labs.view import Board, View
 from bnlab.sampling import structure_mcmc
 
 SEED = 2007
-SHOWN = ("least SAD", "a third have less", "two thirds have less", "most SAD")  # of the chains
 IDEAL = "exact draws"
 MOST_DAGS = 5000
-MIDDLE, CORNERS = 4, [0, 2, 6, 8]  # squares of tic-tac-toe
 LOW, EXACT_DRAWS = 0.025, 20_000
 
 Dag = tuple[frozenset[int], ...]  # the parents of each node
 LogPhi = Sequence[Mapping[frozenset[int], float]]
+Modes = Mapping[str, tuple[int, int]]  # name -> the edge (u, v) of its DAGs alone
 Sampler = Callable[[bn.ScoreTable, np.random.Generator], Any]
 
 
@@ -57,53 +56,54 @@ def all_dags(log_phi: LogPhi) -> dict[Dag, float]:
 
 
 class Stuck(View):
-    """Where single chains are, by kind of walk.
+    """Which mode each walk is in, and its ln p̃, by kind of walk.
 
-    Control `walk`; panels `errors` and `trace`.
+    Control `walk`; panels `modes` and `trace`.
 
     Parameters
     ----------
     runs : kind of walk -> chains without burn-in
     exact : the posterior that they walk towards
+    modes : up to eight, each by an edge that probable DAGs have in this mode alone
     """
 
-    def __init__(self, runs: Mapping[str, bn.Draws], exact: bn.DagPosterior) -> None:
-        self._runs = runs
-        late, log_p = _second_halves(runs, exact)
-        self._errors = {walk: _errors(dags, exact) for walk, (dags, _) in late.items()}
+    def __init__(self, runs: Mapping[str, bn.Draws], exact: bn.DagPosterior, modes: Modes) -> None:
+        self._runs, self._modes = runs, modes
+        _, log_p = _second_halves(runs, exact)
         self._band = np.quantile(log_p, (LOW, 1 - LOW)).tolist()
         super().__init__(walk=choice("walk", list(runs)))
 
     def draw(self, walk: str) -> Board:
-        """The error of each chain of all walks, and four of the chains of one."""
-        draws, found, (low, high) = self._runs[walk], self._errors[walk], self._band
-        made, chains = draws.values.shape[1], len(found)
-        late = draws.log_target[:, made // 2 :]
-        shown = np.argsort(found)[np.linspace(0, chains - 1, len(SHOWN)).astype(int)]
+        """The mode of each DAG of all walks of a kind, and ln p̃ of four."""
+        draws, (low, high) = self._runs[walk], self._band
+        inside = _inside(self._modes, draws.values, draws.log_target, low)
+        made = inside.shape[1]
+        late, met = draws.log_target[:, made // 2 :], _modes_met(inside[:, made // 2 :])
         trace = plots.traces(
             np.arange(1.0, made + 1),
-            dict(zip(SHOWN, draws.log_target[shown], strict=True)),
+            {f"walk {c + 1}": each for c, each in enumerate(draws.log_target[:4])},
             band=(low, high),
             x=plots.Axis("DAGs kept"),
             y=plots.Axis("ln p̃ (nats)", (min(low, float(late.min())) - 3, high + 3)),
             name="stuck",
-            title="Four of the walks, from the least SAD to the most",
+            title="ln p̃ of the first four",
             alt="ln p̃ of the DAGs of four chains, with the range of exact draws shaded",
         )
-        return {
-            "errors": (
-                plots.chain_errors(
-                    list(self._errors),
-                    np.array(list(self._errors.values())),
-                    walk,
-                    x=plots.Axis("walk"),
-                    y=plots.Axis("SAD from the exact edges", (0.5, 50.0)),
-                    title=f"Error of each of {chains} walks, second half",
-                ),
-                f"{walk}: SAD {found.min():.2f} to {found.max():.2f}, mean {found.mean():.2f}.",
-            ),
-            "trace": (trace, "Shaded: 95 % of exact draws."),
-        }
+        modes = np.where(inside.any(axis=-1), inside.argmax(axis=-1), -1)
+        picture = plots.chain_modes(modes, list(self._modes), title="The mode of each DAG")
+        said = f"{walk}: {met:.2f} modes met in the second half (mean). No mark: not probable."
+        return {"modes": (picture, said), "trace": (trace, "Shaded: 95 % of exact draws.")}
+
+
+def _inside(modes: Modes, dags: Ints, log_p: Floats, low: float) -> Bools:
+    """Whether each of DAGs (chains, draws, n) is probable and has the edge of each mode."""
+    u, v = zip(*modes.values(), strict=True)
+    return np.asarray(bn.graphs.to_adjacency(dags)[..., u, v] & (log_p >= low)[..., np.newaxis])
+
+
+def _modes_met(inside: Bools) -> float:
+    """In how many modes a chain is at some time, on average."""
+    return float(inside.any(axis=1).sum(axis=1).mean())
 
 
 def _errors(dags: Ints, exact: bn.DagPosterior) -> Floats:
@@ -129,14 +129,12 @@ def relocate(partition: Dag) -> dict[Dag, float]:
     return dict.fromkeys(near, 1 / len(near))
 
 
-def compare(runs: Mapping[str, bn.Draws], exact: bn.DagPosterior) -> dict[str, float]:
-    """Show how the second halves of walks on tic-tac-toe do; return how many modes a walk meets."""
+def compare(runs: Mapping[str, bn.Draws], exact: bn.DagPosterior, modes: Modes) -> dict[str, float]:
+    """Show how the second halves of walks do; return how many modes a walk meets (see `Stuck`)."""
     late, log_p = _second_halves(runs, exact)
     low, met, rows = np.quantile(log_p, LOW), {}, []
     for walk, (dags, each) in late.items():
-        edges = bn.graphs.to_adjacency(dags)
-        corners = edges[..., MIDDLE, CORNERS] & (each >= low)[..., np.newaxis]
-        met[walk] = float(corners.any(axis=1).sum(axis=1).mean())
+        met[walk] = _modes_met(_inside(modes, dags, each, low))
         rows.append((walk, met[walk], _errors(dags, exact).mean(), worst_rhat(dags)))
     show(["walk", "modes met", "SAD", "worst R-hat"], rows)
     return met

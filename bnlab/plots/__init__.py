@@ -25,6 +25,7 @@ from bnlab.plots.lattice import (
 from bnlab.plots.looks import CYCLE as CYCLE, Axis as Axis
 from bnlab.plots.marks import (
     answer_pairs as answer_pairs,
+    chain_modes as chain_modes,
     evidence_bars as evidence_bars,
     path_bars as path_bars,
     published as published,
@@ -37,7 +38,6 @@ from bnlab.plots.points import (
     acceptance_path as acceptance_path,
     agreement as agreement,
     calibration as calibration,
-    chain_errors as chain_errors,
     distances as distances,
     experiments as experiments,
     heaviest as heaviest,

@@ -318,3 +318,31 @@ def path_bars(
     picture.yaxis.visible = False
     picture.ygrid.grid_line_color = None
     return picture
+
+
+def chain_modes(modes: ArrayLike, labels: Sequence[str], /, *, title: str) -> figure:
+    """Draw a row for each chain, with a mark for the mode of each draw, if it is in one.
+
+    The source "modes" has the columns `draw`, `chain`, `mode`, `colour`, `dash` and `marker`.
+
+    Parameters
+    ----------
+    modes : (chains, draws) numbers of labels, -1 for none
+    labels : of the modes, up to eight
+    """
+    found, looks = np.asarray(modes), cycled(labels)
+    chains = [f"walk {c + 1}" for c in range(len(found))]
+    points = [
+        (t + 1, chains[c], labels[k], *looks[labels[k]])
+        for (c, t), k in np.ndenumerate(found)
+        if k >= 0
+    ]
+    alt = "A row for each chain, with a mark for the mode of each of its draws"
+    x = Axis("draws kept", (0.0, found.shape[1] + 1.0))
+    picture = rows(title, alt, x, chains, row=30, frame_width=400, room=120)
+    source = data_source(from_rows("draw chain mode colour dash marker", points), name="modes")
+    look = {"size": 6, "marker": "marker", "color": "colour"}
+    dots = picture.scatter("draw", "chain", source=source, **look)
+    legend(picture, key(picture, labels, looks), columns=4)
+    hover(picture, [dots], ("chain", "@chain"), ("draw", "@draw"), ("mode", "@mode"))
+    return picture

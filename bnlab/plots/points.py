@@ -174,41 +174,6 @@ def structure_scores(
     return picture
 
 
-def chain_errors(
-    stops: Sequence[str], errors: ArrayLike, stop: str, /, *, x: Axis, y: Axis, title: str
-) -> figure:
-    """Draw a dot for the error of each chain at each setting, those at `stop` darker.
-
-    The source "chain_errors" has the columns `place`, `error` and `alpha`.
-
-    Parameters
-    ----------
-    stops : (k,) settings
-    errors : (k, chains)
-    stop : one of the settings, the one to mark
-    """
-    alt = "The error of each chain at each setting, on a logarithmic axis"
-    values = np.asarray(errors, np.float64)
-    if values.ndim != 2 or len(values) != len(stops):
-        raise ValueError(f"errors have shape {values.shape}, but there are {len(stops)} settings")
-    if stop not in stops:
-        raise ValueError(f"{stop!r} is not among the settings {list(stops)}")
-    points = [
-        (setting, error, 0.6 if setting == stop else 0.15)
-        for setting, found in zip(stops, values.tolist(), strict=True)
-        for error in found
-    ]
-    ticks = [a * 10.0**b for b in range(-3, 3) for a in (1, 2, 5)]
-    axes = x._replace(ends=list(stops)), y._replace(log=True, ticks=ticks)
-    picture = canvas(title, alt, *axes, size=(440, 400))
-    source = data_source(from_rows("place error alpha", points), name="chain_errors")
-    look = {"fill_color": CYCLE[0], "line_color": CYCLE[0], "fill_alpha": "alpha"}
-    dots = picture.scatter("place", "error", source=source, size=11, line_alpha="alpha", **look)
-    hover(picture, [dots], (x.label, "@place"), (y.label, "@error{0.00}"))
-    picture.xgrid.grid_line_color = None
-    return picture
-
-
 def distances(stops: Sequence[int], found: Mapping[str, ArrayLike], stop: int, /) -> figure:
     """Draw total variation distances of two posteriors at a few data sizes, evenly spaced.
 
