@@ -427,7 +427,7 @@ TRUE_SHARE = 0.635
 ASKED_FOR = "share that flowers without slugs"
 ANSWERED = (*SHARES, "QUESTION", "def fill")
 TREATED = (*ANSWERED, "rng, gardens")
-DRAWN = ("rng = np.random.default_rng(2)", "def answers_of", "tiers = ")
+DRAWN = ("rng = np.random.default_rng(2)", "def answers_of", "answers = ", "tiers = ")
 ASKED = (*ANSWERED, *DRAWN, 'decisions["5')
 
 

@@ -140,7 +140,7 @@ def test_relocations_are_those_of_all_partitions_that_differ_in_one_place() -> N
 
 def test_stuck_follows_its_control() -> None:
     runs, exact, corners = walked()
-    stuck, low = lab.Stuck(runs, exact, corners), lowest()
+    stuck, low = lab.Stuck(runs, exact, corners, "both"), lowest()
     for walk, run in runs.items():
         stuck.walk.value = walk
         shown = stuck.modes.source("modes").data

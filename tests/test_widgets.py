@@ -94,14 +94,14 @@ def analysed() -> your_own_data.Study:
 
 
 @cache
-def walked() -> tuple[dict[str, bn.Draws], bn.DagPosterior, dict[str, tuple[int, int]]]:
+def walked() -> tuple[dict[str, bn.Draws], bn.DagPosterior, dict[str, tuple[int, int]], str]:
     """Chains by kind of walk, the exact posterior, and two modes by their edges."""
     table = bn.score_families(cancer(), bn.BDeu(1.0))
     runs = {
         walk: sample(table, draws=20, burn_in=0, rng=np.random.default_rng(1))
         for walk, sample in (("small", bn.sample_structures), ("parts", bn.sample_partitions))
     }
-    return runs, bn.dag_posterior(table), {"up": (0, 2), "down": (2, 0)}
+    return runs, bn.dag_posterior(table), {"up": (0, 2), "down": (2, 0)}, "parts"
 
 
 def cancer() -> bn.Data:

@@ -65,13 +65,16 @@ class Stuck(View):
     runs : kind of walk -> chains without burn-in
     exact : the posterior that they walk towards
     modes : up to eight, each by an edge that probable DAGs have in this mode alone
+    walk : the kind to begin with
     """
 
-    def __init__(self, runs: Mapping[str, bn.Draws], exact: bn.DagPosterior, modes: Modes) -> None:
+    def __init__(
+        self, runs: Mapping[str, bn.Draws], exact: bn.DagPosterior, modes: Modes, walk: str
+    ) -> None:
         self._runs, self._modes = runs, modes
         _, log_p = _second_halves(runs, exact)
         self._band = np.quantile(log_p, (LOW, 1 - LOW)).tolist()
-        super().__init__(walk=choice("walk", list(runs)))
+        super().__init__(walk=choice("walk", list(runs), walk))
 
     def draw(self, walk: str) -> Board:
         """The mode of each DAG of all walks of a kind, and ln p̃ of four."""
@@ -83,7 +86,7 @@ class Stuck(View):
             np.arange(1.0, made + 1),
             {f"walk {c + 1}": each for c, each in enumerate(draws.log_target[:4])},
             band=(low, high),
-            x=plots.Axis("DAGs kept"),
+            x=plots.Axis("draws kept"),
             y=plots.Axis("ln p̃ (nats)", (min(low, float(late.min())) - 3, high + 3)),
             name="stuck",
             title="ln p̃ of the first four",

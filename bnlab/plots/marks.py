@@ -339,10 +339,10 @@ def chain_modes(modes: ArrayLike, labels: Sequence[str], /, *, title: str) -> fi
     ]
     alt = "A row for each chain, with a mark for the mode of each of its draws"
     x = Axis("draws kept", (0.0, found.shape[1] + 1.0))
-    picture = rows(title, alt, x, chains, row=30, frame_width=400, room=120)
+    picture = rows(title, alt, x, chains, row=30, frame_width=240, room=140)
     source = data_source(from_rows("draw chain mode colour dash marker", points), name="modes")
     look = {"size": 6, "marker": "marker", "color": "colour"}
     dots = picture.scatter("draw", "chain", source=source, **look)
-    legend(picture, key(picture, labels, looks), columns=4)
+    legend(picture, key(picture, labels, looks), columns=2)
     hover(picture, [dots], ("chain", "@chain"), ("draw", "@draw"), ("mode", "@mode"))
     return picture

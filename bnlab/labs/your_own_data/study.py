@@ -15,6 +15,7 @@ import numpy as np
 
 from bnlab.data import Discretizer, EqualFrequency, EqualWidth
 from bnlab.data.text import Missing
+from bnlab.diagnostics import rhat
 from bnlab.labs.board import choice, show, side_by_side, size_slider, stacked
 from bnlab.labs.view import Progress, Runner
 from bnlab.pages import Cell, html
@@ -39,6 +40,7 @@ GARDEN_ROWS = 240
 GARDEN_SEED = 9
 
 SEED = 1
+CHAINS = 4
 SECONDS = 30.0  # for an analysis
 CHANGED = "The table has changed: press Analyse."
 EARLIER = "What follows is the analysis of the table before."
@@ -237,11 +239,12 @@ class Study:
 
 
 def show_answers(decisions: Mapping[str, tuple[Any, str]], /) -> None:
-    """Print the mean and the middle 95 % of each decision's answers, and R-hat."""
+    """Print the mean and the middle 95 % of each decision's answers, and R-hat if of chains."""
     rows = []
-    for name, (answers, rhat) in decisions.items():
+    for name, (answers, origin) in decisions.items():
         low, high = np.quantile(answers, [0.025, 0.975])
-        rows.append([name, answers.mean(), f"{low:.2f} to {high:.2f}", rhat])
+        told = f"{rhat(answers.reshape(CHAINS, -1)):.3f}" if origin == "chains" else origin
+        rows.append([name, answers.mean(), f"{low:.2f} to {high:.2f}", told])
     show(["decision", "answer", "interval", "R-hat"], rows)
 
 

@@ -14,7 +14,14 @@ import bnlab as bn
 from bnlab.checks import Floats, Ints
 from bnlab.labs.board import Told, exercise, side_by_side, size_slider
 from bnlab.labs.view import Board, View
-from bnlab.labs.your_own_data.study import CHANGED, GARDEN_SEED, Study, table_html, write_garden
+from bnlab.labs.your_own_data.study import (
+    CHAINS,
+    CHANGED,
+    GARDEN_SEED,
+    Study,
+    table_html,
+    write_garden,
+)
 from bnlab.reports import Analysis, Credible, read_table
 from bnlab.reports.page import files
 from bnlab.reports.pictures import layout, network_picture
@@ -113,12 +120,12 @@ _CELL = "text-align:left;padding:1px 12px 1px 0;font-weight:normal;line-height:1
 def draw(
     data: bn.Data, ess: float, tiers: Sequence[Sequence[str]], draws: int, rng: np.random.Generator
 ) -> tuple[Ints, Any, str]:
-    """DAGs (draws, n), a complete table for each, and the largest R-hat of an edge, or "exact"."""
+    """DAGs (draws, n), a complete table for each, and whether they are of "chains" or "exact"."""
     score = bn.BDeu(ess=ess)
     model: dict[str, Any] = {"max_parents": data.n - 1, "tiers": tiers}
     if data.missing.any():
-        found = bn.complete(data, score, draws=draws // 4, chains=4, rng=rng, **model)
-        return found.dags.values.reshape(-1, data.n), found, f"{found.rhat:.3f}"
+        found = bn.complete(data, score, draws=draws // CHAINS, chains=CHAINS, rng=rng, **model)
+        return found.dags.values.reshape(-1, data.n), found, "chains"
     exact = bn.dag_posterior(bn.score_families(data, score, **model))
     return bn.sample_dags(exact, draws=draws, rng=rng).values[0], [data] * draws, "exact"
 
