@@ -108,8 +108,8 @@ SCROLL = "i => window.jupyterapp.shell.currentWidget.content.scrollToItem(i)"
 RUN_ONE = """async i => {
     const {content} = window.jupyterapp.shell.currentWidget;
     document.activeElement.blur();  // the cell with the focus would become active again
-    content.activeCellIndex = i;
     await content.scrollToItem(i);
+    content.activeCellIndex = i;  // now: a cell scrolled into view may take the focus
     await window.jupyterapp.commands.execute('notebook:run-cell');
 }"""
 
