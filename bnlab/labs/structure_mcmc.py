@@ -17,7 +17,6 @@ from bnlab.labs.view import Board, View
 from bnlab.sampling import structure_mcmc
 
 SEED = 2007
-IDEAL = "exact draws"
 MOST_DAGS = 5000
 LOW, EXACT_DRAWS = 0.025, 20_000
 
@@ -72,8 +71,7 @@ class Stuck(View):
         self, runs: Mapping[str, bn.Draws], exact: bn.DagPosterior, modes: Modes, walk: str
     ) -> None:
         self._runs, self._modes = runs, modes
-        _, log_p = _second_halves(runs, exact)
-        self._band = np.quantile(log_p, (LOW, 1 - LOW)).tolist()
+        self._band = np.quantile(_drawn(exact).log_target, (LOW, 1 - LOW)).tolist()
         super().__init__(walk=choice("walk", list(runs), walk))
 
     def draw(self, walk: str) -> Board:
@@ -109,12 +107,6 @@ def _modes_met(inside: Bools) -> float:
     return float(inside.any(axis=1).sum(axis=1).mean())
 
 
-def _errors(dags: Ints, exact: bn.DagPosterior) -> Floats:
-    """Sums of absolute differences from the exact edges, of the DAGs (chains, draws, n)."""
-    shares = bn.graphs.to_adjacency(dags).mean(axis=1)
-    return np.array([bn.diagnostics.sad(each, exact.edges) for each in shares])
-
-
 def edges_met(visits: Sequence[Dag]) -> Floats:
     """Of each edge u -> v, the share of the visits to DAGs that have it."""
     masks = np.array([[sum(1 << u for u in parents) for parents in dag] for dag in visits])
@@ -134,28 +126,34 @@ def relocate(partition: Dag) -> dict[Dag, float]:
 
 def compare(runs: Mapping[str, bn.Draws], exact: bn.DagPosterior, modes: Modes) -> dict[str, float]:
     """Show how the second halves of walks do; return how many modes a walk meets (see `Stuck`)."""
-    late, log_p = _second_halves(runs, exact)
-    low, met, rows = np.quantile(log_p, LOW), {}, []
-    for walk, (dags, each) in late.items():
-        met[walk] = _modes_met(_inside(modes, dags, each, low))
-        rows.append((walk, met[walk], _errors(dags, exact).mean(), worst_rhat(dags)))
+    low, met, rows = np.quantile(_drawn(exact).log_target, LOW), {}, []
+    for walk, (dags, log_p) in _second_halves(runs, exact).items():
+        met[walk] = _modes_met(_inside(modes, dags, log_p, low))
+        shares = bn.graphs.to_adjacency(dags).mean(axis=1)
+        alone = np.mean([bn.diagnostics.sad(each, exact.edges) for each in shares])
+        rows.append((walk, met[walk], alone, worst_rhat(dags)))
     show(["walk", "modes met", "SAD", "worst R-hat"], rows)
     return met
 
 
 def _second_halves(
     runs: Mapping[str, bn.Draws], exact: bn.DagPosterior
-) -> tuple[dict[str, tuple[Ints, Floats]], Floats]:
-    """By kind of walk, as many exact draws last, DAGs and ln p̃; ln p̃ of more exact draws."""
+) -> dict[str, tuple[Ints, Floats]]:
+    """By kind of walk, as many exact draws last, DAGs and ln p̃."""
     late = {}
     for walk, run in runs.items():
         half = run.values.shape[1] // 2
         late[walk] = run.values[:, half:], run.log_target[:, half:]
-    drawn = bn.sample_dags(exact, draws=EXACT_DRAWS, rng=np.random.default_rng(SEED))
-    chains, draws, n = late[walk][0].shape
+    drawn, (chains, draws, n) = _drawn(exact), late[walk][0].shape
     few = drawn.values[0, : chains * draws], drawn.log_target[0, : chains * draws]
-    late[IDEAL] = few[0].reshape(chains, draws, n), few[1].reshape(chains, draws)
-    return late, drawn.log_target
+    late["exact draws"] = few[0].reshape(chains, draws, n), few[1].reshape(chains, draws)
+    return late
+
+
+@cache
+def _drawn(exact: bn.DagPosterior) -> bn.Draws:
+    """Exact draws: drawn once for the table and the widget."""
+    return bn.sample_dags(exact, draws=EXACT_DRAWS, rng=np.random.default_rng(SEED))
 
 
 def worst_rhat(dags: Ints) -> float:
