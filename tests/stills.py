@@ -257,7 +257,7 @@ def hidden_loops(loops):
 
 @of("11_structure_mcmc", "boards = ", "corners = ", "stuck = ", slow=True)
 def structure_mcmc_stuck(stuck):
-    return [[walk, *at(stuck, "modes", walk=walk)] for walk in ("partitions", "both")]
+    return [[walk, *at(stuck, "modes", walk=walk)] for walk in ("reversals", "partitions")]
 
 
 @of("11_structure_mcmc")
