@@ -26,7 +26,7 @@ from bokeh.core.property.vectorization import Field, Value
 from bokeh.document import Document
 from bokeh.model import Model, collect_models
 from bokeh.models import Plot
-from stills import GARDEN, NOTEBOOKS, run
+from stills import GARDEN, NOTEBOOKS, RACED, run
 
 from bnlab.labs.board import with_minus
 from bnlab.labs.view import Experiment
@@ -202,7 +202,7 @@ FILMS = {
         ),
         Film(
             "11_structure_mcmc",
-            ("boards = ", "corners = ", "stuck = "),
+            (*RACED, "stuck = "),
             "stuck",
             ("walk",),
             still="structure_mcmc_stuck",

@@ -255,7 +255,10 @@ def hidden_loops(loops):
     return at(loops, shape="e = 0.2 (thesis)")
 
 
-@of("11_structure_mcmc", "boards = ", "corners = ", "stuck = ", slow=True)
+RACED = ("boards = ", "rng = np", "corners = ")
+
+
+@of("11_structure_mcmc", *RACED, "stuck = ", slow=True)
 def structure_mcmc_stuck(stuck):
     return [[walk, *at(stuck, "modes", walk=walk)] for walk in ("reversals", "partitions")]
 
