@@ -113,17 +113,6 @@ def edges_met(visits: Sequence[Dag]) -> Floats:
     return np.asarray(bn.graphs.to_adjacency(masks).mean(axis=0))
 
 
-def relocate(partition: Dag) -> dict[Dag, float]:
-    """J of moving one node of a partition (layers) into another layer, or a new one."""
-    near = set()
-    for v in frozenset().union(*partition):
-        rest = [layer - {v} for layer in partition]
-        near |= {(*rest[:i], frozenset({v}), *rest[i:]) for i in range(len(rest) + 1)}
-        near |= {(*rest[:i], L | {v}, *rest[i + 1 :]) for i, L in enumerate(rest)}
-    near = {tuple(filter(None, other)) for other in near} - {partition}
-    return dict.fromkeys(near, 1 / len(near))
-
-
 def compare(runs: Mapping[str, bn.Draws], exact: bn.DagPosterior, modes: Modes) -> dict[str, float]:
     """Show how the second halves of walks do; return how many modes a walk meets (see `Stuck`)."""
     low, met, rows = np.quantile(_drawn(exact).log_target, LOW), {}, []
