@@ -153,17 +153,17 @@ def worst_rhat(dags: Ints) -> float:
 @exercise(properties=4)
 def check_accept(function: Callable[[float, float, float], float]) -> Told:
     """Exercise 1: `function(ratio, there, back)` is the probability of accepting a move."""
-    yield "p̃(G) J a must be the same there and back: take J into account"
     cases = [(w, there, back) for w in (1 / 3, 3.0) for there, back in ((0.5, 0.2), (0.2, 0.5))]
     both = [
         (w, there, back, function(w, there, back), function(1 / w, back, there))
         for w, there, back in cases
     ]
-    yield all(np.isclose(there * a, w * back * b) for w, there, back, a, b in both)
     yield "a probability is at most 1"
     yield all(max(a, b) <= 1 for *_, a, b in both)
     yield "the larger of the two a must be 1"
     yield all(np.isclose(max(a, b), 1) for *_, a, b in both)
+    yield "p̃(G) J a must be the same there and back: take J into account"
+    yield all(np.isclose(there * a, w * back * b) for w, there, back, a, b in both)
     yield "a move that cannot be undone must never be made"
     yield function(2.0, 0.5, 0.0) == 0
 
