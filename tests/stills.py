@@ -400,7 +400,7 @@ def own_set():
     return [plots.network(edges, names, places, title=t, **alike) for t, edges in titles.items()]
 
 
-@of("14_your_own_data", *SHARES, "complete = ", slow=True)
+@of("14_your_own_data", *SHARES, slow=True)
 def own_soils(big, NONE, FEW, MANY, slugs, bloom, clay):
     codes = {"none": NONE, "few": FEW, "many": MANY}
     having = {level: big[:, slugs] == code for level, code in codes.items()}
@@ -428,10 +428,10 @@ def own_soils(big, NONE, FEW, MANY, slugs, bloom, clay):
 TRUE = {"line_color": INK, "line_dash": "dashed", "line_width": 2}  # of the line at the truth
 TRUE_SHARE = 0.635
 ASKED_FOR = "share that flowers without slugs"
-ANSWERED = (*SHARES, "QUESTION", "def fill")
-TREATED = (*ANSWERED, "rng, gardens")
-DRAWN = ("rng = np.random.default_rng(2)", "def answers_of", "answers = ", "tiers = ")
-ASKED = (*ANSWERED, *DRAWN, 'decisions["5')
+ANSWERED = (*SHARES, "QUESTION")
+TREATED = (*ANSWERED, "def fill", "def mean_answer")
+DRAWN = (*ANSWERED, "def posterior", "plots, rng", "tiers = ")
+ASKED = (*DRAWN, "def ask(", "decisions = ")
 
 
 @of("14_your_own_data", *TREATED, slow=True)
@@ -457,19 +457,19 @@ def own_missing(gardens):
 
 @cache
 def told() -> Any:
-    """The answers of lab 14 by decision: asked for once for three pictures."""
-    return run("14_your_own_data", ASKED)["decisions"]
+    """What lab 14 has asked: run once for three pictures."""
+    return run("14_your_own_data", ASKED)
 
 
 def humps(title: str, way: str) -> list[Any]:
     bins = np.linspace(0.25, 0.85, 31)
-    counts = np.histogram(told()[way][0], bins)[0].tolist()
-    alt = f"Histogram of the answers of 1,000 DAGs and filled tables. {title}"
-    axes = Axis(ASKED_FOR), Axis("draws", (0, 240))
+    counts = np.histogram(told()["answered"][way][0], bins)[0].tolist()
+    alt = f"Histogram of the answers of 1,000 DAGs. {title}"
+    axes = Axis(ASKED_FOR), Axis("draws", (0, 270))
     picture = canvas(title, alt, *axes, size=(380, 260))
     picture.quad(bins[:-1].tolist(), bins[1:].tolist(), counts, 0, color=COLOURS[0])
     for at_share, said, align in (0.42, "seen: 0.43 ", "right"), (0.65, " true: 0.64", "left"):
-        letter(picture, [at_share], [220], [said], align=align)
+        letter(picture, [at_share], [250], [said], align=align)
     picture.vspan([0.43, TRUE_SHARE], **TRUE)
     return [picture]
 
@@ -481,12 +481,12 @@ def own_humps():
 
 @of("14_your_own_data", slow=True)
 def own_tiers():
-    return humps("With tiers", "ours")
+    return humps("With tiers", "tiers")
 
 
 @of("14_your_own_data", slow=True)
 def own_decisions():
-    answers = {name: found[0] for name, found in told().items()}
+    answers = {name: found[0] for name, found in told()["decisions"].items()}
     means = [each.mean() for each in answers.values()]
     low, high = ([np.quantile(each, q) for each in answers.values()] for q in (0.025, 0.975))
     alt = "The interval of the answer for each decision, lines at the truth and at the share now"
