@@ -126,7 +126,7 @@ def test_the_truth_is_drawn_where_it_is() -> None:
 
 
 def test_a_cell_is_drawn_again_by_the_score_of_the_whole_table() -> None:
-    cells = run("14_your_own_data", (*SHARES, "QUESTION", "def redraw"))
+    cells = run("14_your_own_data", (*SHARES, "QUESTION", "def factor", "def redraw"))
     data = read_table(lab.write_garden(rows=60, gaps=None), discretize=bn.EqualFrequency(3)).data
     table = data.values
     for dag in ([0] * 6, [0, 1, 0, 6, 9, 16], [2, 0, 1, 7, 9, 16]):
@@ -151,7 +151,15 @@ class Told:
 
 @pytest.mark.slow
 def test_the_chain_on_the_page_has_the_answers_of_the_package() -> None:
-    parts = ("def posterior", "plots, rng", "tiers = ", "def redraw", "def augment", "def ask(")
+    parts = (
+        "def posterior",
+        "plots, rng",
+        "tiers = ",
+        "def factor",
+        "def redraw",
+        "def augment",
+        "def ask(",
+    )
     cells = run("14_your_own_data", (*ANSWERED, *parts))
     answers = cells["ours"][0]
     for seed in (1, 2):
