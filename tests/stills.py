@@ -428,9 +428,9 @@ def own_soils(big, NONE, FEW, MANY, slugs, bloom, clay):
 TRUE = {"line_color": INK, "line_dash": "dashed", "line_width": 2}  # of the line at the truth
 TRUE_SHARE = 0.635
 ASKED_FOR = "share that flowers without slugs"
-ANSWERED = (*SHARES, "QUESTION")
+ANSWERED = (*SHARES, "QUESTION", "def if_set")
 TREATED = (*ANSWERED, "def fill", "def mean_answer")
-DRAWN = (*ANSWERED, "def posterior", "plots, rng", "tiers = ")
+DRAWN = (*ANSWERED, "def posterior", "rng = np.random.default_rng(2)", "tiers = ")
 ASKED = (*DRAWN, "def ask(", "decisions = ")
 
 
