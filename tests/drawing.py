@@ -116,7 +116,7 @@ def numbers(part: Any) -> np.ndarray:
                 found.append(_plain(model.label))
             else:
                 names = ("text", "axis_label", "factors", "major_label_overrides", "location")
-                found += [getattr(model, name, None) for name in names]
+                found += [getattr(model, name) for name in names if hasattr(type(model), name)]
                 found += [model] if isinstance(model, str) else []
     flat: list[float] = []
     while found:

@@ -2,19 +2,30 @@
 
 To tell which properties of a model are set, Bokeh works out the defaults of all others too, and
 each default anew for each model; of each new model it asks every property whether its default can
-be changed; and it looks for callbacks to warn of, also where it is to warn of none. What comes out
-is the same: kept films are made without this.
+be changed; it looks for callbacks to warn of, also where it is to warn of none; with each document
+it goes through all classes for models of data; and it has ways to write that a text or a number
+goes before it is told as it is. What comes out is the same: kept films are made without this.
 """
 
 from collections.abc import Callable
+from functools import cache
+from math import isfinite
 from typing import Any
 
-from bokeh.core.has_props import HasProps
+from bokeh.core.has_props import HasProps, is_DataModel
 from bokeh.core.property.descriptors import PropertyDescriptor
 from bokeh.core.property.singletons import Intrinsic, Undefined
-from bokeh.core.property.wrappers import PropertyValueDict, PropertyValueList, PropertyValueSet
+from bokeh.core.property.wrappers import (
+    PropertyValueContainer,
+    PropertyValueDict,
+    PropertyValueList,
+    PropertyValueSet,
+)
+from bokeh.core.serialization import Serializer
+from bokeh.document import document
 from bokeh.embed import util
 
+ENCODE = Serializer.encode
 QUERY, DEFAULT = HasProps.query_properties_with_values, PropertyDescriptor._get_default
 PLAIN = (type(None), bool, int, float, str)
 EMPTY = (PropertyValueDict, PropertyValueList, PropertyValueSet)
@@ -30,11 +41,15 @@ def _of_those_set(
     """The properties for which the query is true, with their values."""
     if include_defaults:
         return QUERY(model, query, **options)
-    given = {*model._property_values, *model._unstable_default_values}
-    given.update(model.themed_values() or ())
-    return QUERY(
-        model, lambda each: each.name in given and query(each), include_defaults=False, **options
-    )
+    own, themed = model._unstable_default_values, model.themed_values() or {}
+    given, found = {*model._property_values, *own, *themed}, {}
+    for name in filter(given.__contains__, model.properties(_with_props=True)):
+        if query(descriptor := model.lookup(name)):
+            value = descriptor.get_value(model)
+            untouched = name in own and name not in themed
+            if not (untouched and isinstance(value, PropertyValueContainer)):
+                found[name] = value
+    return found
 
 
 def _default(descriptor: Any, model: Any) -> Any:
@@ -78,9 +93,24 @@ def _begin(model: Any, **given: Any) -> None:
     model._initialized = True
 
 
+def _themed(model: Any) -> Any:
+    """What a theme sets: without it Bokeh would look for a property of that name first."""
+    return vars(model).get("__themed_values__")
+
+
+def _told(serializer: Any, value: Any) -> Any:
+    """What JSON has for a value."""
+    kind = type(value)
+    plain = kind is str or (kind is float and isfinite(value))
+    return value if plain else ENCODE(serializer, value)
+
+
 def make_lean(change: Callable[[Any, str, Any], None]) -> None:
     """Have it so: `change` is `setattr`, or what changes back after a test."""
     change(HasProps, "query_properties_with_values", _of_those_set)
     change(PropertyDescriptor, "_get_default", _default)
     change(HasProps, "__init__", _begin)
+    change(HasProps, "themed_values", _themed)
+    change(Serializer, "encode", _told)
+    change(document, "is_DataModel", cache(is_DataModel))
     change(util, "submodel_has_python_callbacks", lambda models: False)
