@@ -916,6 +916,16 @@ def test_every_function_is_here():
     assert set(public()) - GOOD.keys() == ELSEWHERE
 
 
+@pytest.mark.parametrize("name", GOOD)
+def test_good_values(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    if name in ABSENT:
+        with pytest.raises((FileNotFoundError, ValueError), match=r"no\.|nowhere"):
+            made(name, good(name))
+    else:
+        made(name, good(name))
+
+
 QUICK_CALLS = 4  # of each function
 
 
@@ -945,16 +955,6 @@ def test_only_checked_functions_of_graphs_are_public():
     for masks in (CYCLE, LOOP, [2**40] * 5, [[0, 1, 64]]):
         with pytest.raises(ValueError, match=r"cycle|outside"):
             bn.graphs.cpdag(masks)
-
-
-@pytest.mark.parametrize("name", GOOD)
-def test_good_values(name, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    if name in ABSENT:
-        with pytest.raises((FileNotFoundError, ValueError), match=r"no\.|nowhere"):
-            made(name, good(name))
-    else:
-        made(name, good(name))
 
 
 @pytest.mark.parametrize("name", BY_KIND)
