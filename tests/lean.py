@@ -3,8 +3,9 @@
 To tell which properties of a model are set, Bokeh works out the defaults of all others too, and
 each default anew for each model; of each new model it asks every property whether its default can
 be changed; it looks for callbacks to warn of, also where it is to warn of none; with each document
-it goes through all classes for models of data; and it has ways to write that a text or a number
-goes before it is told as it is. What comes out is the same: kept films are made without this.
+it goes through all classes for models of data; it tries many ways to write a text or a number,
+which JSON has as it is; and for each value it works out anew what a property takes beside names of
+columns. What comes out is the same: kept films are made without this.
 """
 
 from collections.abc import Callable
@@ -13,8 +14,12 @@ from math import isfinite
 from typing import Any
 
 from bokeh.core.has_props import HasProps, is_DataModel
+from bokeh.core.property.dataspec import DataSpec
 from bokeh.core.property.descriptors import PropertyDescriptor
+from bokeh.core.property.nothing import Nothing
+from bokeh.core.property.primitive import String
 from bokeh.core.property.singletons import Intrinsic, Undefined
+from bokeh.core.property.vectorization import Field, Value
 from bokeh.core.property.wrappers import (
     PropertyValueContainer,
     PropertyValueDict,
@@ -27,7 +32,7 @@ from bokeh.embed import util
 
 ENCODE = Serializer.encode
 QUERY, DEFAULT = HasProps.query_properties_with_values, PropertyDescriptor._get_default
-PLAIN = (type(None), bool, int, float, str)
+PLAIN = (type(None), bool, int, float, str, Field, Value)
 EMPTY = (PropertyValueDict, PropertyValueList, PropertyValueSet)
 
 plain_defaults: dict[tuple[type, str], Any] = {}
@@ -53,7 +58,7 @@ def _of_those_set(
 
 
 def _default(descriptor: Any, model: Any) -> Any:
-    """A property's default, looked up once for each class if it is a number, a text or empty."""
+    """A property's default, looked up once for each class if nobody changes it, or if empty."""
     name, own = descriptor.name, model._unstable_default_values
     if name in (model.themed_values() or ()):
         return DEFAULT(descriptor, model)
@@ -98,6 +103,17 @@ def _themed(model: Any) -> Any:
     return vars(model).get("__themed_values__")
 
 
+def _vectorized(spec: Any, model: Any, name: str, value: Any) -> Any:
+    """`DataSpec.to_serializable`: a value of the property's own type, or the name of a column."""
+    if not hasattr(spec, "wordless"):
+        spec.wordless = spec.value_type.replace(String, Nothing())
+    try:
+        spec.wordless.validate(value, False)
+    except ValueError:
+        return Field(value) if isinstance(value, str) else value
+    return Value(value)
+
+
 def _told(serializer: Any, value: Any) -> Any:
     """What JSON has for a value."""
     kind = type(value)
@@ -111,6 +127,7 @@ def make_lean(change: Callable[[Any, str, Any], None]) -> None:
     change(PropertyDescriptor, "_get_default", _default)
     change(HasProps, "__init__", _begin)
     change(HasProps, "themed_values", _themed)
+    change(DataSpec, "to_serializable", _vectorized)
     change(Serializer, "encode", _told)
     change(document, "is_DataModel", cache(is_DataModel))
     change(util, "submodel_has_python_callbacks", lambda models: False)

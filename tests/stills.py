@@ -590,7 +590,7 @@ def fewest(study: Any) -> Any:
     """A plan of nk2013 that shows what the long one shows, but for the numbers."""
     return study.Plan(
         multiples=dict.fromkeys(study.NAMES, (1 / 256, 1 / 64, 1 / 16)),
-        moves={"MUSHROOM": 5500, "ALARM": 925, "PROMOTERS": 770},
+        moves={"MUSHROOM": 1375, "ALARM": 925, "PROMOTERS": 770},
         thin=dict.fromkeys(study.NAMES, 5),
         max_states=10_000,
     )
