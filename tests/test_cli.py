@@ -35,6 +35,8 @@ from bnlab.reports import Analysis, choose_method, read_table
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
+pytestmark = pytest.mark.usefixtures("lean")  # programs that tests start do without
+
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
