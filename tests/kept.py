@@ -26,9 +26,8 @@ SOLVED = {
     "11_structure_mcmc": (
         "rule-checked",
         "small-steps",
-        "relocate-checked",
-        "w11c28",
         "moves-checked",
+        "w11c28",
     ),
 }
 OFFLINE = "test_cold_start.py::test_notebooks_run_without_files_and_network"

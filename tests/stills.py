@@ -260,7 +260,7 @@ RACED = ("boards = ", "rng = np", "corners = ")
 
 @of("11_structure_mcmc", *RACED, "stuck = ", slow=True)
 def structure_mcmc_stuck(stuck):
-    return [[walk, *at(stuck, "modes", walk=walk)] for walk in ("partitions", "both")]
+    return [[walk, *at(stuck, "modes", walk=walk)] for walk in ("partition walk", "both")]
 
 
 @of("11_structure_mcmc")

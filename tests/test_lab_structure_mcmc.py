@@ -67,10 +67,10 @@ def test_only_both_moves_together_find_all_modes(
     for kind in runs:
         met, worst = shown[kind]
         assert met == pytest.approx(found[kind], abs=0.0051)
-        assert (worst == np.inf) == (kind == "reversals")
-    assert found["reversals"] == 1 and 1 < found["partitions"] <= 2 and found["both"] > 3
+        assert (worst == np.inf) == (kind == "DAG walk")
+    assert found["DAG walk"] == 1 and 1 < found["partition walk"] <= 2 and found["both"] > 3
     error = {kind: errors_of(run, exact) for kind, run in runs.items()}
-    assert error["both"].mean() < 0.5 * min(error["reversals"].min(), error["partitions"].mean())
+    assert error["both"].mean() < 0.5 * min(error["DAG walk"].min(), error["partition walk"].mean())
 
 
 def crossings(run, low):
