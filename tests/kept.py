@@ -27,6 +27,7 @@ SOLVED = {
         "rule-checked",
         "small-steps",
         "moves-checked",
+        "swap-checked",
         "w11c28",
     ),
 }

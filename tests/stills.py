@@ -295,23 +295,6 @@ def structure_mcmc_layers():
     return drawn
 
 
-@of("11_structure_mcmc")
-def structure_mcmc_reversal():
-    places = [(0.9, 0.6), (0.1, 0.6), (0.5, 1.0), (0.1, 0.0)]
-    alt = "Four nodes and their edges"
-    drawn = []
-    for said, pairs in (
-        ("turn u → v round", ("wu", "uv", "vx")),
-        ("without their parents", ("vx",)),
-        ("new parents for u, v among them", ("vx", "vu", "wu")),
-        ("then new parents for v", ("vx", "vu", "wu", "wv")),
-    ):
-        edges = graphs.from_edges(4, [tuple(map("uvwx".index, pair)) for pair in pairs])
-        dag, size = graphs.to_adjacency(edges).astype(float), {"width": 190, "height": 190}
-        drawn.append([said, plots.network(dag, list("uvwx"), places, **size, title="", alt=alt)])
-    return drawn
-
-
 @of("11_structure_mcmc", "boards = ", slow=True)
 def structure_mcmc_swap(boards):
     how = {"draws": 5000, "chains": 1, "burn_in": 50_000, "thin": 1, "reversals": 0}
