@@ -413,7 +413,7 @@ TRUE_SHARE = 0.635
 ASKED_FOR = "share that flowers without slugs"
 ANSWERED = (*SHARES, "QUESTION", "def if_set")
 TREATED = (*ANSWERED, "def fill", "def mean_answer")
-DRAWN = (*ANSWERED, "def posterior", "rng = np.random.default_rng(2)", "tiers = ")
+DRAWN = (*ANSWERED, "def posterior", "dags = ", "tiers = ")
 ASKED = (*DRAWN, "def ask(", "decisions = ")
 
 
