@@ -411,7 +411,7 @@ def own_soils(big, NONE, FEW, MANY, slugs, bloom, clay):
 TRUE = {"line_color": INK, "line_dash": "dashed", "line_width": 2}  # of the line at the truth
 TRUE_SHARE = 0.635
 ASKED_FOR = "share that flowers without slugs"
-ANSWERED = (*SHARES, "QUESTION", "def if_set")
+ANSWERED = (*SHARES, "QUESTION", "def if_set", "rng = np.random.default_rng(2)")
 TREATED = (*ANSWERED, "def fill", "def mean_answer")
 DRAWN = (*ANSWERED, "def posterior", "dags = ", "tiers = ")
 ASKED = (*DRAWN, "def ask(", "decisions = ")
