@@ -1,4 +1,4 @@
-"""Modular structure priors: a factor q_v(G) for every node v and parent set G.
+"""Modular structure priors: a factor rho_v(P) for every node v and parent set P.
 
 A prior over DAGs is proportional to the product of the factors (structure-modular), or to that
 product times the number of node orders that the DAG is consistent with (order-modular): the
@@ -37,7 +37,7 @@ class Prior(Protocol):
     """
 
     def log_factor(self, n: int, v: int, parents: Ints, /) -> Floats:
-        """Return ln q_v(G), shape (F,), nats, for parent masks `parents` (F,) of node v out of n.
+        """Return ln rho_v(P), shape (F,), nats, for parent masks `parents` (F,) of node v out of n.
 
         -inf forbids a family; other values lie within -1e8..1e8. Factors need not be normalised.
         """
@@ -70,7 +70,7 @@ class Fair:
     """
 
     def log_factor(self, n: int, v: int, parents: Ints, /) -> Floats:
-        """Return -ln C(n - 1, |G|), shape (F,), nats."""
+        """Return -ln C(n - 1, |P|), shape (F,), nats."""
         masks = _check_masks(n, v, parents)
         by_size = np.array([-math.log(math.comb(n - 1, size)) for size in range(n)])
         return by_size[np.bitwise_count(masks)]
@@ -89,7 +89,7 @@ class EdgePenalty:
     nats: Annotated[float, Range(-LARGEST_LOG, LARGEST_LOG, "[]", INSTEAD)]
 
     def log_factor(self, n: int, v: int, parents: Ints, /) -> Floats:
-        """Return -nats |G|, shape (F,)."""
+        """Return -nats |P|, shape (F,)."""
         return -float(self.nats) * np.bitwise_count(_check_masks(n, v, parents))
 
 
