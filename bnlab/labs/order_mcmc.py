@@ -21,7 +21,7 @@ from bnlab.labs.board import Told, exercise, setup as setup, size_slider
 from bnlab.labs.landscape import Landscape as Landscape
 from bnlab.labs.predict import predict as predict, review as review
 from bnlab.labs.view import Board, View
-from bnlab.papers.page import chain
+from bnlab.papers.page import chain as chain
 from bnlab.sampling.order_target import OrderWalker
 
 SEED = 2003
@@ -63,17 +63,17 @@ def long_chains(data: bn.Data) -> bn.Draws:
 
 
 @cache
-def tempered(data: bn.Data, beta: float) -> bn.Draws:
-    """Two chains at one inverse temperature, begun as `long_chains`; log_target is of beta = 1."""
+def tempered(data: bn.Data, beta: float, draws: int = TEMPERED, chains: int = 2) -> bn.Draws:
+    """Chains at one inverse temperature, begun as `long_chains`; log_target is of beta = 1."""
     table = posterior(data).table
     walker, found = OrderWalker.of(table), []
-    for rng in np.random.default_rng(SEED).spawn(2):
-        betas, start = np.full(TEMPERED, beta), rng.permutation(table.n)
+    for rng in np.random.default_rng(SEED).spawn(chains):
+        betas, start = np.full(draws, beta), rng.permutation(table.n)
         found.append(walker.walk(start, betas, table.n, bn.Moves(), rng))
     tries = np.array([walk.tally.sum(axis=(0, 1)) for walk in found])
     return bn.Draws(
         np.array([walk.orders for walk in found]),
-        np.zeros((2, TEMPERED)),
+        np.zeros((chains, draws)),
         np.array([walk.log_weights for walk in found]),
         "orders",
         "order-modular",
