@@ -196,11 +196,6 @@ def certain_interval(certain):
     ]
 
 
-@of("07_annealed_importance_sampling", "landscape = ")
-def annealed_landscape(landscape):
-    return [at(landscape, "orders", beta=beta, step=500)[0] for beta in (0, 1)]
-
-
 @of("07_annealed_importance_sampling", "fans = ", slow=True)
 def annealed_paths(fans):
     return [[at(fans, steps=steps) for steps in (30, 1000)]]

@@ -16,7 +16,6 @@ from bnlab import plots
 from bnlab.checks import Floats, Ints
 from bnlab.labs import board
 from bnlab.labs.board import SCHEDULES, Case, Told, exercise, setup as setup, size_slider
-from bnlab.labs.landscape import Landscape as Landscape
 from bnlab.labs.predict import predict as predict, review as review
 from bnlab.labs.view import Board, View
 from bnlab.sampling.order_target import OrderWalker

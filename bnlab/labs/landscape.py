@@ -1,4 +1,4 @@
-"""The landscape of orders, a view of labs 04 and 07: all orders of a few variables, and a chain.
+"""The landscape of orders, a view of lab 04: all orders of a few variables, and a chain.
 
 The table is made up so that two modes with a deep valley between them are easy to explain.
 """
