@@ -96,22 +96,23 @@ def test_check_of_ratios(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.count("not yet") == 4
 
 
-@pytest.mark.slow
-def test_check_of_chosen_bins(capsys: pytest.CaptureFixture[str]) -> None:
-    def bound(log_w, bins):
-        return bn.lower_bound(log_w, bins=bins).log_value
+def test_check_of_reverse_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    def reverse(order, betas, log_p, move, at=0, first=True):
+        log_w = math.lgamma(len(order) + 1)
+        for pair in pairwise(betas[::-1]):
+            weighed, order = order, move(order, pair[at])
+            log_w += (pair[0] - pair[1]) * log_p(order if first else weighed)
+        return log_w
 
-    def chosen(first, second, delta):
-        best = max(range(1, 46), key=lambda bins: bound(first, bins))
-        return bound(second, best)
+    def upper(log_w, delta, bins):
+        return bn.upper_bound(log_w, delta=delta, bins=bins).log_value
 
-    halves = np.array_split
-    assert not lab.check_bins(lambda log_w, delta: None)
-    assert not lab.check_bins(lambda log_w, delta: bound(log_w, 9))
-    assert not lab.check_bins(lambda log_w, delta: chosen(*[halves(log_w, 2)[1]] * 2, delta))
-    assert not lab.check_bins(lambda log_w, delta: bound(log_w[45:], 1))
-    assert not lab.check_bins(lambda log_w, delta: bound(log_w[45:], 45))
-    assert lab.check_bins(lambda log_w, delta: chosen(*halves(log_w, 2), delta))
+    assert not lab.check_reverse(lambda *given: None, upper)
+    assert not lab.check_reverse(lambda *given: reverse(*given, at=1), upper)
+    assert not lab.check_reverse(lambda *given: reverse(*given, first=False), upper)
+    assert not lab.check_reverse(lambda *given: reverse(*given) - math.lgamma(4), upper)
+    assert not lab.check_reverse(reverse, lambda *given: -upper(*given))
+    assert lab.check_reverse(reverse, upper)
     assert capsys.readouterr().out.count("not yet") == 5
 
 

@@ -5,7 +5,8 @@ Bounds on the evidence from both sides, by annealing up and back.
 
 import math
 from collections.abc import Callable, Sequence
-from functools import cache, partial
+from functools import partial
+from itertools import permutations, product
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from bnlab.labs.annealed_importance_sampling import GAME, ROW_STOPS, STEPS, TICK
 from bnlab.labs.board import Case, Told, exercise, setup as setup, size_slider
 from bnlab.labs.predict import predict as predict, review as review
 from bnlab.labs.view import Board, Experiment, Progress
+from bnlab.sampling.order_target import OrderWalker
 
 SEED = 2013
 STEP_STOPS = (100, 300, 1000, 3000, 10_000)
@@ -108,9 +110,47 @@ class Bounds(Experiment):
         }
 
 
+@exercise(properties=4)
+def check_reverse(reverse: Callable[..., Any], upper_bound: Callable[..., Any]) -> Told:
+    """Exercise 1: `reverse(order, betas, log_p, move)` is ln w of a run, `upper_bound` its use."""
+    p, betas = np.random.default_rng(1).uniform(0.1, 5, 6), np.array([0, 0.3, 1])
+    log_p, asked = dict(zip(permutations(range(3)), np.log(p), strict=True)), list[float]()
+
+    def led(path: Sequence[Any]) -> float:
+        def move(order: Any, beta: float) -> Any:
+            asked.append(beta)
+            return path[len(asked)]
+
+        asked.clear()
+        return float(reverse(path[0], betas.copy(), lambda order: log_p[tuple(order)], move))
+
+    yield "reverse must return one number, after one move for each step"
+    yield np.isfinite(led([*log_p][:3]))
+    yield "move by the higher of the two betas of each step: first at 1, never at 0"
+    yield asked == [1, 0.3]
+    chance = np.multiply.outer(np.multiply.outer(p, p), p**0.3).ravel()  # exact, then drawn anew
+    chance /= chance.sum()
+    yield "over all runs on six orders 1/w has not the mean 1/Z: begin at n!, weigh after each move"
+    yield np.isclose(chance @ np.exp([-led(run) for run in product(log_p, repeat=3)]), 1 / p.sum())
+    yield "on tic-tac-toe, the bound by nine such runs is not the package's: 1/w has mean 1/Z"
+    exact, rng = posterior(GAME, 400), np.random.default_rng(SEED)
+    walker, log_w, steps = OrderWalker.of(exact.table), [], np.linspace(0, 1, 31)
+    for start in bn.sample_orders(exact, draws=9, rng=rng).values[0]:
+        move = partial(_moved, walker, rng.spawn(1)[0])
+        log_w.append(reverse(start, steps, lambda o: walker.log_weights(np.array([o]))[0], move))
+    how: Any = {"runs": 9, "rng": np.random.default_rng(SEED), "method": bn.AIS(bn.Linear(30))}
+    high = bn.estimate_upper_bound(exact, **how).log_value + exact.log_z - exact.log_evidence
+    yield np.isclose(upper_bound(np.array(log_w), 0.05, 9), high, rtol=0, atol=1e-6)
+
+
+def _moved(walker: OrderWalker, rng: np.random.Generator, order: Any, beta: float) -> Any:
+    """The order after one move of the package."""
+    return walker.walk(np.array(order), np.array([beta], float), 1, bn.Moves(), rng)[0][0]
+
+
 @exercise(properties=6)
 def check_ratio(function: Callable[[Floats, Floats, Floats, Floats, float, int], Any]) -> Told:
-    """Exercise 1: `function(up_a, down_a, up_b, down_b, delta, bins)` bounds ln Z_a / Z_b."""
+    """Exercise 2: `function(up_a, down_a, up_b, down_b, delta, bins)` bounds ln Z_a / Z_b."""
     rng, flat = np.random.default_rng(1), np.zeros(18)
     some = [rng.normal(centre, 0.5, 36) for centre in (2, 2.2, 0, 0.1)]
 
@@ -141,45 +181,6 @@ def check_ratio(function: Callable[[Floats, Floats, Floats, Floats, float, int],
     yield np.allclose(ends(some), by_package(0.05, 9))
     yield "for delta = 0.2 and 4 bins it differs from what the package's bounds give"
     yield np.allclose(ends(some, 0.2, 4), by_package(0.2, 4))
-
-
-@exercise(properties=5)
-def check_bins(function: Callable[[Floats, float], Any]) -> Told:
-    """Exercise 2: `function(log_w, delta)` chooses bins by one half, and bounds by the other."""
-    rng = np.random.default_rng(2)
-    good, poor = rng.normal(-0.02, 0.2, (20, 90)), rng.normal(-8, 4, (20, 90))
-    weights = {"good": good, "poor": poor}
-
-    def result(log_w: Floats) -> float:
-        return float(function(log_w.copy(), 0.05))
-
-    @cache
-    def bound(kind: str, t: int, bins: int) -> float:
-        return bn.lower_bound(weights[kind][t, 45:], bins=bins).log_value
-
-    def bins_of(kind: str, t: int) -> set[int]:
-        found = result(weights[kind][t])
-        return {bins for bins in range(1, 46) if np.isclose(bound(kind, t, bins), found)}
-
-    def same_for_another_second_half(t: int) -> bool:
-        found = result(np.append(good[t, :45], poor[t, 45:]))
-        return any(np.isclose(bound("poor", t, bins), found) for bins in bins_of("good", t))
-
-    def gain(kind: str, bins: int) -> float:
-        found = [result(log_w) for log_w in weights[kind]]
-        fixed = [bound(kind, t, bins) for t in range(20)]
-        return float(np.median(found) - np.median(fixed))
-
-    yield "return one number"
-    yield np.isfinite(result(good[0]))
-    yield "it must be the lower bound of the second half of the weights, with some number of bins"
-    yield all(bins_of(kind, t) for kind in weights for t in range(20))
-    yield "another second half must not change the number of bins"
-    yield all(same_for_another_second_half(t) for t in range(20))
-    yield "with nearly equal weights do better than with 1 bin"
-    yield gain("good", 1) > 2
-    yield "with poor weights do better than with 45 bins"
-    yield gain("poor", 45) > 2
 
 
 @exercise(properties=4)
