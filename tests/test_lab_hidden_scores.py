@@ -168,7 +168,7 @@ def test_check_of_the_sum_row_by_row(capsys: pytest.CaptureFixture[str]) -> None
     assert capsys.readouterr().out.count("not yet") == 3
 
 
-def test_check_of_the_bound_between(capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_of_the_bound(capsys: pytest.CaptureFixture[str]) -> None:
     def parts(shares):
         counts = [shares.sum(axis=0)[None], *(shares.T @ np.eye(3)[c] for c in ROWS.T)]
         completed = sum(
@@ -178,18 +178,12 @@ def test_check_of_the_bound_between(capsys: pytest.CaptureFixture[str]) -> None:
         )
         return completed, -(shares * np.log(np.maximum(shares, 1e-300))).sum()
 
-    def right(shares):
-        total = parts(shares)[1]
-        for states in np.ndindex(2, 2, 2, 2, 2):
-            chance = np.prod(shares[range(5), states])
-            total += chance * parts(np.eye(2)[list(states)])[0]
-        return total
-
-    assert not lab.check_between(lambda shares: None)
-    assert not lab.check_between(lambda shares: sum(parts(shares)))
-    assert not lab.check_between(lambda shares: parts(shares)[0])
-    assert lab.check_between(right)
-    assert capsys.readouterr().out.count("not yet") == 3
+    assert not lab.check_bound(lambda shares: None)
+    assert not lab.check_bound(lambda shares: parts(shares)[0])
+    assert not lab.check_bound(lambda shares: parts(shares)[0] - parts(shares)[1])
+    assert not lab.check_bound(lambda shares: sum(parts(shares)) + 2)
+    assert lab.check_bound(lambda shares: sum(parts(shares)))
+    assert capsys.readouterr().out.count("not yet") == 4
 
 
 @pytest.mark.slow
