@@ -265,8 +265,8 @@ def structure_mcmc_neighbours():
     drawn = []
     places = [(0.1, 1.0), (0.9, 0.5), (0.1, 0.0)]
     for said, pairs in (
-        ("five neighbours: goes there with 1/5", ((0, 1), (1, 2))),
-        ("six neighbours: comes back with 1/6", ((0, 1),)),
+        ("five neighbours: each proposed with 1/5", ((0, 1), (1, 2))),
+        ("six neighbours: the way back with 1/6", ((0, 1),)),
     ):
         edges = graphs.to_adjacency(graphs.from_edges(3, pairs)).astype(float)
         alt = "Three nodes and their edges"
