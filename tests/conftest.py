@@ -20,11 +20,12 @@ from served import CHROMIUM, chromium
 
 ROOT = Path(__file__).resolve().parents[1]
 # Files that are begun first. One worker compiles the kernels in the contracts, for all processes to
-# come, while the other does what needs few of them. Then what takes minutes, so that no worker
-# waits for another at the end.
+# come, while the other does what needs few of them; bad input is next, as a young process forks
+# fast. Then what takes minutes, so that no worker waits for another at the end.
 LONG = (
     "test_contracts.py",
     "test_cold_start.py",
+    "test_bad_input.py",
     "test_course.py",
     "test_fuzzing.py",
     "test_browser.py",
@@ -32,7 +33,6 @@ LONG = (
     "test_widgets.py",
     "test_stills.py",
     "test_cli.py",
-    "test_bad_input.py",
 )
 # Notebooks of half a minute and more, and the folder of the papers.
 LONG_NOTEBOOKS = {
