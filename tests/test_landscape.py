@@ -76,13 +76,13 @@ def test_two_modes_and_a_valley_between_them() -> None:
 
 
 def exact(rows: int, beta: float) -> np.ndarray:
-    return lab.chances(lab.log_targets(lab.copies(rows), MOST), beta)
+    return lab.chances(lab.log_targets(lab.copies(rows)), beta)
 
 
 def test_probabilities_are_those_of_the_package() -> None:
     data = lab.copies(200)
     posterior = bn.order_posterior(bn.score_families(data, bn.BDeu(1.0), max_parents=MOST))
-    found = lab.log_targets(data, MOST)
+    found = lab.log_targets(data)
     assert np.logaddexp.reduce([*found.values()]) == pytest.approx(posterior.log_z)
     draws = bn.sample_orders(posterior, draws=20_000, rng=np.random.default_rng(1)).values[0]
     shares = [(draws == order).all(axis=1).mean() for order in found]
@@ -95,13 +95,13 @@ def test_the_chain_is_the_one_on_the_page(beta: float) -> None:
     table = bn.score_families(data, bn.BDeu(1.0), max_parents=MOST)
     rng = Random(lab.SEED)
     start = tuple(rng.sample(range(4), 4))
-    here, proposals = lab.walk(data, MOST, "any two", beta)
+    here, proposals = lab.walk(data, "any two", beta)
     assert here == [start, *page["metropolis"](table, start, len(proposals), rng, beta)]
 
 
 @pytest.mark.parametrize("kind", lab.KINDS)
 def test_shares_of_visits_tend_to_the_probabilities(kind: str) -> None:
-    (start, *visits), proposals = lab.walk(lab.copies(100), MOST, kind, 0.2)
+    (start, *visits), proposals = lab.walk(lab.copies(100), kind, 0.2)
     for before, proposed, after in zip([start, *visits[:-1]], proposals, visits, strict=True):
         apart = [i for i in range(4) if before[i] != proposed[i]]
         assert len(apart) == 2 and (kind == "any two" or apart[1] == apart[0] + 1)

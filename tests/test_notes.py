@@ -88,11 +88,11 @@ def order_mcmc():
     one, two = lab.pair(boards, lab.TEMPERED, 0)
     yield f"β = 0 agrees best, and is {sad(one, exact.edges):.1f} off"
     data = landscape.copies(800)
-    log_target = landscape.log_targets(data, 2)
+    log_target = landscape.log_targets(data)
     p = dict(zip(log_target, landscape.chances(log_target, 1.0), strict=True))
     never = []
     for kind in landscape.KINDS:
-        met = set(landscape.walk(data, 2, kind, 1)[0][1:])
+        met = set(landscape.walk(data, kind, 1)[0][1:])
         never.append(1 - sum(p[order] for order in met))
     yield "{:.3f} with swaps of neighbours, {:.3f} with swaps of any two".format(*never)
 

@@ -19,6 +19,7 @@ from bnlab.plots.lattice import Order, order_name
 from bnlab.sampling.order_target import OrderWalker
 
 SEED = 126
+MOST = 2  # parents of a variable
 ROW_STOPS = (50, 100, 200, 400, 800)
 BETA_STOPS = (0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1)
 STEP_STOPS = (*range(1, 41), 50, 100, 200, 500, 1000, 2000)
@@ -45,9 +46,9 @@ def copies(rows: int) -> bn.Data:
 
 
 @cache
-def log_targets(data: bn.Data, most: int) -> dict[Order, float]:
-    """Return ln p̃ of each order in lexicographic order: BDeu, ess 1, so many parents at most."""
-    table = bdeu_table(data, most=most)
+def log_targets(data: bn.Data) -> dict[Order, float]:
+    """Return ln p̃ of each order in lexicographic order: BDeu, ess 1, two parents at most."""
+    table = bdeu_table(data, most=MOST)
     orders = list(permutations(range(data.n)))
     found = OrderWalker.of(table).log_weights(np.array(orders))
     return dict(zip(orders, found.tolist(), strict=True))
@@ -60,9 +61,9 @@ def chances(log_target: dict[Order, float], beta: float, /) -> Floats:
 
 
 @cache
-def walk(data: bn.Data, most: int, kind: str, beta: float) -> tuple[list[Order], list[Order]]:
+def walk(data: bn.Data, kind: str, beta: float) -> tuple[list[Order], list[Order]]:
     """Return where a chain of lab 04 stands, at first at random, and what its moves propose."""
-    log_target, rng = log_targets(data, most), Random(SEED)
+    log_target, rng = log_targets(data), Random(SEED)
     here, proposals = [tuple(rng.sample(range(data.n), data.n))], []
     for _ in range(STEP_STOPS[-1]):
         if kind == "neighbours":
@@ -85,11 +86,10 @@ class Landscape(View):
     Parameters
     ----------
     data : a table of your own, whose first variables are taken
-    most : parents of a variable
     """
 
-    def __init__(self, data: bn.Data | None = None, *, most: int = 2) -> None:
-        self._most, self._data = most, copies(ROW_STOPS[-1]) if data is None else data
+    def __init__(self, data: bn.Data | None = None) -> None:
+        self._data = copies(ROW_STOPS[-1]) if data is None else data
         controls = {
             "variables": choice("variables", ["4", "3"][-max(self._data.n - 2, 1) :]),
             "kind": choice("swap", KINDS),
@@ -105,8 +105,8 @@ class Landscape(View):
         names = self._data.names[: int(variables)]
         data = _part(self._data, names, rows)
         letters = order_name(range(len(names)))
-        log_target = log_targets(data, self._most)
-        here, proposals = walk(data, self._most, kind, beta)
+        log_target = log_targets(data)
+        here, proposals = walk(data, kind, beta)
         exact, every = chances(log_target, beta), list(log_target)
         visits, trail = here[1 : step + 1], here[max(0, step - SEEN) : step + 1]
         shares = np.array([visits.count(order) for order in every]) / step
