@@ -90,23 +90,21 @@ def test_doing_follows_its_controls() -> None:
     assert width["C"] < width["A"] == width["B"]
 
 
-@pytest.mark.slow
-def test_check_of_densities(capsys: pytest.CaptureFixture[str]) -> None:
-    def density(dag, train, x, held, *, cuts=True, skips=True):
-        answer = 1.0
-        for v in set(range(train.n)) - (set(held) if cuts else set()):
-            j = list(bn.graphs.members(dag[v]))
-            lam = 1 / (2 * 2 ** len(j))
-            rows = train.values[~train.intervened[:, v]] if skips else train.values
-            like = rows[(rows[:, j] == x[j]).all(axis=1)]
-            answer *= ((like[:, v] == x[v]).sum() + lam) / (len(like) + 2 * lam)
-        return answer
+def test_check_of_what_is_left(capsys: pytest.CaptureFixture[str]) -> None:
+    def left(dags, v):
+        return sum(dag[v] == true[v] for true in dags for dag in dags) / len(dags)
 
-    assert not lab.check_density(lambda *given: None)
-    assert not lab.check_density(lambda *given: density(*given, cuts=False))
-    assert not lab.check_density(lambda *given: density(*given, skips=False))
-    assert lab.check_density(density)
-    assert capsys.readouterr().out.count("not yet") == 3
+    assert not lab.check_left(lambda dags, v: None)
+    assert not lab.check_left(lambda dags, v: 1)
+    assert not lab.check_left(lambda dags, v: len(dags) * left(dags, v))
+    assert not lab.check_left(lambda dags, v: 2.5 if len(dags) == 4 else 1)
+    assert not lab.check_left(lambda dags, v: len({dag[v] for dag in dags}))
+    assert not lab.check_left(lambda dags, v: left(dags, v) if len(dags) < 5 else 1)
+    assert not lab.check_left(
+        lambda dags, v: sum(len(d[v]) == len(t[v]) for t in dags for d in dags) / len(dags)
+    )
+    assert lab.check_left(left)
+    assert capsys.readouterr().out.count("not yet") == 7
 
 
 @pytest.mark.slow

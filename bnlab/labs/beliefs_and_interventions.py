@@ -209,37 +209,34 @@ class Doing(View):
         return shown
 
 
-@exercise(properties=6)
-def check_density(function: Callable[[Any, bn.Data, Any, set[int]], Any]) -> Told:
-    """Exercise 1: `function(dag, train, x, held)` is p(the others in x | do(held), G, D)."""
-    train = mixed(1, 80)
-    dag, fork = chain_network().dag, np.array([2, 0, 2, 5])
-    rows = [np.array(x) for x in product((0, 1), repeat=4)]
+@exercise(properties=5)
+def check_left(function: Callable[[Any, str], Any]) -> Told:
+    """Exercise 1: `function(dags, v)` is the mean number of equivalent DAGs left if v is set."""
+    dags, nodes = space(4).dags, np.arange(4)
 
-    def result(graph: Ints, x: Ints, held: Any = ()) -> float:
-        return float(function(graph.copy(), train, x.copy(), set(held)))
+    def result(chosen: Ints, v: int) -> float:
+        named = [["".join(NAMES[u] for u in bn.graphs.members(P)) for P in dag] for dag in chosen]
+        return float(function([dict(zip(NAMES, each, strict=True)) for each in named], NAMES[v]))
 
-    def package(graph: Ints, x: Ints, held: Any) -> float:
-        marked = np.array([[v in held for v in range(4)]])
-        row = replace(train, values=x[None].astype(np.int32), intervened=marked)
-        return float(np.exp(bn.predict.plug_in_log_density(graph, train, row)[0]))
+    def expected(chosen: Ints, v: int) -> float:
+        cut = np.where(nodes == v, 0, chosen)
+        return float(np.mean([bn.graphs.markov_equivalent(cut, each).sum() for each in cut]))
 
-    def agrees(graph: Ints, sets: Any) -> bool:
-        asked = product(rows, sets)
-        return all(np.isclose(result(graph, *x), package(graph, *x)) for x in asked)
-
-    yield "return one number between 0 and 1"
-    yield 0 <= result(dag, rows[3]) <= 1
-    yield "everything is set: nothing is left to predict, 1"
-    yield result(dag, rows[5], range(4)) == 1
-    yield "nothing is set: the 16 probabilities add up to 1"
-    yield np.isclose(sum(result(dag, x) for x in rows), 1)
-    yield "B is set to 0: the probabilities of the 8 rows with B = 0 add up to 1"
-    yield np.isclose(sum(result(dag, x, {1}) for x in rows if x[1] == 0), 1)
-    yield "rows of train in which v was set say nothing about v's table"
-    yield agrees(dag, [()])
-    yield "with variables set it differs from what the package finds"
-    yield agrees(dag, [{0}, {1}, {1, 3}]) and agrees(fork, [{0}, {2}, {1, 3}])
+    yield "return a number; of a single DAG, 1 is left"
+    yield result(chain_network().dag[None], 0) == 1
+    chains = dags[bn.graphs.markov_equivalent(dags, chain_network().dag)]
+    yield "the four DAGs, A set: (1 + 3 + 3 + 3) / 4"
+    yield np.isclose(result(chains, 0), 2.5)
+    yield "A → B and A ← B: whichever is true, setting A leaves it alone"
+    yield np.isclose(result(np.array([[0, 1, 0, 0], [2, 0, 0, 0]]), 0), 1)
+    yield "the four DAGs, another variable set"
+    yield all(np.isclose(result(chains, v), expected(chains, v)) for v in range(4))
+    yield "other DAGs that seen rows leave alike"
+    each = [
+        dags[bn.graphs.markov_equivalent(dags, np.array(d))] for d in ((0, 1, 3, 7), (0, 1, 1, 7))
+    ]
+    yield all(np.isclose(result(some, v), expected(some, v)) for some in each for v in range(4))
+    print(*(f"{name} set: {result(chains, v):.1f} left." for v, name in enumerate(NAMES)))
 
 
 @exercise(properties=6)
