@@ -25,7 +25,6 @@ import numpy as np
 from drawing import check_font, write
 from served import chromium
 
-import bnlab as bn
 from bnlab import graphs, plots
 from bnlab.plots.canvas import canvas, entries, legend, write as letter
 from bnlab.plots.looks import COLOURS, INK, Axis
@@ -292,26 +291,33 @@ def structure_mcmc_layers():
     return drawn
 
 
-@of("11_structure_mcmc", "boards = ", slow=True)
-def structure_mcmc_swap(boards):
-    how = {"draws": 5000, "chains": 1, "burn_in": 50_000, "thin": 1, "reversals": 0}
-    (dags,) = bn.sample_partitions(boards, rng=np.random.default_rng(1), **how).values
-    corner = graphs.to_adjacency(dags)[:, 4, [0, 2, 6, 8]]
-    crossing = next(t for t in range(1, 5000) if (corner[t] != corner[t - 1]).any())
-    when = {"before": crossing - 1, "after": crossing}
-    places = [(0.42 * (square % 3), 1 - 0.5 * (square // 3)) for square in range(9)]
-    layers = {said: graphs.layers(dags[t])[:9] for said, t in when.items()}
-    swapped = layers["before"] != layers["after"]
-    drawn = []
-    for said, t in when.items():
-        marks = np.where(swapped, "● layer ", "layer ")
-        names = [f"{mark}{k + 1}" for mark, k in zip(marks, layers[said], strict=True)]
-        edges = np.zeros((9, 9))
-        edges[4, np.array([0, 2, 6, 8])[corner[t]]] = 1
-        alt = "The nine squares of a board, with their layers, and an arrow from the middle"
-        shown = plots.network(edges, names, places, width=330, height=200, title="", alt=alt)
-        drawn.append([said, shown])
-    return drawn
+@of("11_structure_mcmc", "def changed", "def swapped", "def layers")
+def structure_mcmc_swap(first, layers, swapped):
+    A = layers(first)
+    return [
+        ["before", on_board(A, [(4, 8)], (2, 8))],
+        ["after", on_board(swapped(A, 2, 8), [(4, 2)], (2, 8))],
+    ]
+
+
+@of("11_structure_mcmc", "def changed", "def swapped", "def layers")
+def structure_mcmc_boards(first, second, third, layers):
+    return [
+        ["first", on_board(layers(first), [(5, 0), (0, 7), (4, 8)])],
+        ["second: 5 → 0 reversed", on_board(layers(second), [(0, 5), (0, 7), (4, 8)])],
+        ["third: 0 → 7 reversed, too", on_board(layers(third), [(0, 5), (7, 0), (4, 8)])],
+    ]
+
+
+def on_board(partition, pairs, dots=()):
+    """The nine squares with their layers, some edges, and a dot at some squares."""
+    layer = {v: k for k, nodes in enumerate(partition, 1) for v in nodes}
+    names = [f"{'● ' * (v in dots)}{v}: layer {layer[v]}" for v in range(9)]
+    places = [(0.42 * (v % 3), 1 - 0.5 * (v // 3)) for v in range(9)]
+    edges = np.zeros((9, 9))
+    edges[tuple(zip(*pairs, strict=True))] = 1
+    alt = "The nine squares of a board, with their layers, and arrows"
+    return plots.network(edges, names, places, width=330, height=200, title="", alt=alt)
 
 
 def in_layers(edges, layer, across):

@@ -1,7 +1,8 @@
 """Lab 11 without a browser: its chains, its widget and its checks."""
 
 from functools import cache
-from itertools import product
+from heapq import heappop, heappush
+from itertools import combinations, product
 
 import networkx as nx
 import numpy as np
@@ -115,6 +116,65 @@ def test_the_best_dags_of_two_modes_differ_in_at_least_11_pairs() -> None:
     changed = edges[:, None] != edges
     pairs = np.triu(changed | changed.swapaxes(2, 3)).sum(axis=(2, 3))
     assert pairs[mode[:, None] != mode].min() == 11
+
+
+@cache
+def three_boards():
+    return stills.run("11_structure_mcmc", ("def changed", "def layers", "def swapped", "boards ="))
+
+
+def test_reversals_lead_from_one_free_swap_to_another_within_a_class() -> None:
+    names, best = three_boards(), exact_draws().log_target.max()
+    log_phi = lab.families(names["boards"])
+    boards = [names[board] for board in ("first", "second", "third")]
+    assert [lab.log_target(dag, log_phi) for dag in boards] == pytest.approx([best] * 3, abs=1e-6)
+    masks = [[sum(1 << u for u in P) for P in dag] for dag in boards]
+    assert bn.graphs.markov_equivalent(masks[0], masks).all()
+
+
+@pytest.mark.slow
+def test_moves_on_partitions_lead_to_the_other_swap_through_improbable_ones_only() -> None:
+    """Always on from the most probable partition reached so far, until the third board is."""
+    names = three_boards()
+    log_phi, layers, swapped = lab.families(names["boards"]), names["layers"], names["swapped"]
+
+    @cache
+    def log_sum(v, before, last):
+        sets = [w for P, w in log_phi[v].items() if P <= before and (P & last or not last)]
+        return np.logaddexp.reduce(sets)
+
+    def log_weight(partition):
+        total, before, last = 0.0, frozenset(), frozenset()
+        for layer in partition:
+            total += sum(log_sum(v, before, last) for v in layer)
+            before, last = before | layer, layer
+        return total
+
+    def near(A):
+        for v in range(10):
+            rest = [layer - {v} for layer in A]
+            for i in range(len(rest) + 1):
+                yield (*rest[:i], frozenset({v}), *rest[i:])
+            for i, layer in enumerate(rest):
+                yield (*rest[:i], layer | {v}, *rest[i + 1 :])
+        yield from (swapped(A, u, v) for u, v in combinations(range(10), 2))
+        yield from ((*A[:i], A[i] | A[i + 1], *A[i + 2 :]) for i in range(len(A) - 1))
+        for i, layer in enumerate(A):
+            for k in range(1, len(layer)):
+                for part in map(frozenset, combinations(layer, k)):
+                    yield (*A[:i], part, layer - part, *A[i + 1 :])
+
+    start, end = layers(names["first"]), layers(names["third"])
+    seen, queue, lowest = {start}, [(-log_weight(start), 0, start)], np.inf
+    while True:
+        lost, _, A = heappop(queue)
+        lowest = min(lowest, -lost)
+        if end == A:
+            break
+        for B in {tuple(filter(None, B)) for B in near(A)} - seen:
+            seen.add(B)
+            heappush(queue, (-log_weight(B), len(seen), B))
+    assert lowest - log_weight(start) < -np.log(100_000)
 
 
 def test_relocations_are_those_of_all_partitions_that_differ_in_one_place() -> None:
