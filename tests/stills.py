@@ -513,12 +513,7 @@ def scaling_speed_up(speed):
 
 @of("15_scaling_out")
 def scaling_annealing(lab):
-    return at(lab.AnnealingPlan(1e-4))
-
-
-@of("15_scaling_out")
-def scaling_exact(lab):
-    return at(lab.ExactPlan(1e-8, 1e-4))
+    return at(lab.AnnealingPlan())
 
 
 # Papers: picture -> rows of figures of its page, which are named after the part of the name

@@ -1,5 +1,6 @@
 """Lab 15 without a browser: its books, its formulas, its widgets and its checks."""
 
+import math
 import os
 import pickle
 import signal
@@ -59,17 +60,6 @@ def test_a_parcel_is_as_large_as_the_plan_says() -> None:
     assert len(pickled) == pytest.approx(lab.parcel_bytes(13), abs=500)
 
 
-@pytest.mark.parametrize("n", [24, 58])
-def test_a_worker_takes_what_the_plan_says(n: int) -> None:
-    table = bn.score_families(lab.letters(n), bn.BDeu(1.0), max_parents=3)
-    walker = OrderWalker.of(table)
-    assert isinstance(walker.source, tuple)
-    arrays = sum(array.nbytes for array in walker.source)  # log_phi among them
-    kept = len(pickle.dumps(walker))  # the parcel, by which the next job finds the layout
-    expected = lab.worker_bytes(n) - lab.worker_bytes(2)
-    assert arrays + kept == pytest.approx(expected, rel=0.02)
-
-
 def test_walls_by_hand() -> None:
     load = lab.Load(jobs=10, seconds=3.0, once=1.0, send=0.5)
     assert load.wall(1) == 31.0
@@ -110,40 +100,31 @@ def test_speed_up_follows_its_sliders() -> None:
 
 
 def test_annealing_plan_follows_its_sliders() -> None:
-    plan = lab.AnnealingPlan(1e-4)
-    assert plan.load(58, 10_000).jobs == 139  # by the 2 GB that all parcels may have
-    plan.cores.value = 64
-    hours = plan.time.source("hours_points").data["y"][0]
-    assert hours == pytest.approx((30 + 3 * 72 * 9.8368) / 3600)
-    assert "64 cores: 36 minutes" in plan.time.caption
-    plan.n.value, plan.runs.value = 37, 100
-    assert plan.load(37, 100).jobs == 50  # of 2 s and 2 MB: sending all takes 1.2 s
-    assert plan.time.source("hours").data["ys"][1][-1] < hours
+    plan = lab.AnnealingPlan()
+    minutes = {}
+    for jobs, cores in ((140, 70), (140, 100), (140, 140), (1000, 100), (10_000, 100)):
+        plan.jobs.value, plan.cores.value = jobs, cores
+        minutes[jobs, cores] = plan.time.source("minutes_points").data["y"][0]
+    assert minutes[140, 70] == minutes[140, 100] == pytest.approx((30 + 2 * 86_400 / 140) / 60)
+    assert minutes[140, 140] == pytest.approx((30 + 139 * 0.14344 + 86_400 / 140) / 60, rel=0.05)
+    assert minutes[1000, 100] == pytest.approx((30 + 10 * 86.4) / 60)
+    assert minutes[10_000, 100] == pytest.approx((30 + 1434.4 + 8.64) / 60, rel=1e-3)
+    assert "10,000 jobs of 8.6 seconds, 100 rounds" in plan.time.caption
+    assert plan.paid.source("paid_points").data["y"][0] == pytest.approx(100 * 24.55 / 60, rel=1e-2)
 
 
 @pytest.mark.slow
-def test_the_plan_makes_the_jobs_that_the_package_makes() -> None:
+def test_the_package_makes_about_140_jobs_of_the_plan() -> None:
     from bnlab.annealing.runs import _block_size
 
-    plan = lab.AnnealingPlan(1e-4)
     walker = OrderWalker.of(bn.score_families(lab.letters(), bn.BDeu(1.0), max_parents=3))
-    for runs in lab.RUNS:
-        size = _block_size(walker, lab.annealing_steps(58), runs, lab.Ledger())
-        assert plan.load(58, runs).jobs == pytest.approx(-(-runs // size), rel=0.5)
-
-
-def test_exact_plan_follows_its_slider() -> None:
-    plan = lab.ExactPlan(1e-8, 1e-4)
-    assert "17 GB" in plan.memory.caption and "server" in plan.memory.caption
-    plan.n.value = 45
-    assert plan.memory.source("points").data["y"] == [bn.exact.order_posterior_bytes(45) / 1e9]
-    assert plan.time.source("points").data["y"] == [pytest.approx(45 * 2**45 * 1e-8 / 3600)]
-    assert "none" in plan.memory.caption
+    size = _block_size(walker, 1600, 540_000, lab.Ledger())
+    assert 540_000 / size == pytest.approx(140, rel=0.02)
 
 
 @pytest.mark.slow
 def test_pictures_can_be_drawn() -> None:
-    panels = lab.SpeedUp().speed, lab.AnnealingPlan(1e-4).money, lab.ExactPlan(1e-8, 1e-4).memory
+    panels = lab.SpeedUp().speed, lab.AnnealingPlan().paid
     for panel in panels:
         assert json_item(panel.figure._model)["doc"]
 
@@ -206,7 +187,19 @@ def test_checks_turn_wrong_answers_down(capsys: pytest.CaptureFixture[str]) -> N
     assert not lab.check_executor(lambda: None)
     assert not lab.check_cores(lambda jobs, seconds, once, deadline: 1)
     assert not lab.check_cores(lambda jobs, seconds, once, deadline: -(-jobs * seconds // deadline))
-    assert not lab.check_plan(lambda n, hours, a_move: (10_000, 16))
-    assert not lab.check_plan(lambda n, hours, a_move: (19, 1))
-    assert not lab.check_plan(lambda n, hours, a_move: (20, 1))
-    assert capsys.readouterr().out.count("not yet") == 8
+    assert not lab.check_cores(lambda jobs, seconds, once, deadline: None)
+
+    def plan(scatter, least):  # so many steps that σ is `scatter`
+        def runs_and_steps(sigma, steps, error):
+            longer = math.ceil(steps * (sigma / scatter) ** 2)
+            return max(least, math.ceil(math.expm1(sigma**2 * steps / longer) / error**2)), longer
+
+        return runs_and_steps
+
+    assert lab.check_plan(plan(0.5, 100))
+    assert not lab.check_plan(plan(1.0, 100))  # too many short runs
+    assert not lab.check_plan(plan(0.02, 1))  # too few
+    assert not lab.check_plan(lambda sigma, steps, error: (10_000, steps))
+    assert not lab.check_plan(lambda sigma, steps, error: (20, 540_000 * 80))
+    assert not lab.check_plan(plan(0.02, 100))  # long, but a hundred of them
+    assert capsys.readouterr().out.count("not yet") == 11

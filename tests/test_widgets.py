@@ -168,8 +168,7 @@ CASES = [
     ),
     Case(your_own_data.Network, lambda: your_own_data.Network(analysed())),
     Case(scaling_out.SpeedUp, scaling_out.SpeedUp),
-    Case(scaling_out.AnnealingPlan, lambda: scaling_out.AnnealingPlan(1e-4)),
-    Case(scaling_out.ExactPlan, lambda: scaling_out.ExactPlan(1e-8, 1e-4)),
+    Case(scaling_out.AnnealingPlan, scaling_out.AnnealingPlan),
 ]
 RUNS = [case for case in CASES if case.runs]
 LONG = {

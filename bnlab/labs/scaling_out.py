@@ -1,7 +1,6 @@
 """The views and the checks of notebooks/15_scaling_out.ipynb.
 
-What calls send to workers; what more cores bring and cost; plans for ten thousand annealing runs
-and for the exact sum past 27 variables.
+What calls send to workers; what more cores bring and cost; a plan for a day of annealing runs.
 """
 
 import hashlib
@@ -24,22 +23,17 @@ from bnlab.labs.board import Told, bdeu_table, exercise, setup as setup, size_sl
 from bnlab.labs.predict import predict as predict, review as review
 from bnlab.labs.view import Board, View
 from bnlab.memory import sized as sized
-from bnlab.running import BYTES_A_SECOND, Executor, job_size, spoken as spoken
+from bnlab.running import BYTES_A_SECOND, Executor, spoken as spoken
 
-LEAST_RUNS = 20
-LEAST_USE = 0.8  # of a budget
-BASE_BYTES = 200e6  # of a worker that has loaded Python, NumPy, numba and bnlab
+LEAST_RUNS, MOST_WORK = 100, 1.3  # of a plan: runs, and steps over those of the cheapest plan
 ROWS, MAX_PARENTS = 106, 3
 MEGABYTES = (0.0, 0.03, 0.3, 2.3, 14.0, 44.0, 369.0)
 CORES = tuple(2**i for i in range(13))
 WORK = 3600.0  # seconds of computing, in the first widget
-SIZES = (24, 30, 37, 45, 50, 58, 63)
-RUNS = (100, 1000, 10_000, 100_000)
+DAY = 86_400.0  # seconds of annealing runs, in the second
 START = 30.0  # seconds until workers are up and the families are scored
-PRICE = 0.05  # of a core for an hour: set your own
-MOST = 45
+STOPS = (1, 2, 5, 10, 20, 35, 50, 70, 100, 140, 200, 500, 1000)
 wine = partial(bdeu_table, "wine")  # BDeu scores of 13 variables
-MEMORIES = {"laptop": 16e9, "server": 1e12, "largest to rent": 32e12, "supercomputer": 5e15}
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,29 +64,9 @@ def amdahl(serial: float, cores: float, /) -> float:
     return 1 / (serial + (1 - serial) / cores)
 
 
-def annealing_steps(n: int, factor: int = 16, rows: int = ROWS) -> int:
-    """Steps of a run of AIS: factor * n * m, to 16 in [NiinimakiKoivisto2013]."""
-    return factor * n * rows
-
-
-def move_terms(n: int) -> float:
-    """What a move on orders of n > 22 variables costs, in family weights read, roughly."""
-    return (20.0 + math.comb(n, MAX_PARENTS + 1) / n) * (1 + n / 3)
-
-
 def parcel_bytes(n: int) -> int:
     """Bytes that a job brings along: ln of each family's weight."""
     return 8 * n * sum(math.comb(n - 1, size) for size in range(MAX_PARENTS + 1))
-
-
-def worker_bytes(n: int) -> float:
-    """Bytes that a worker takes for n > 22: itself, the parcel, and what it lays out from it."""
-    return BASE_BYTES + 4 * parcel_bytes(n) + 8 * n * math.comb(n - 1, 2)
-
-
-def annealing_seconds(n: int, seconds_a_term: float, /) -> float:
-    """Seconds of a run of AIS of 16 n m steps, n > 22, at so many for each weight that is read."""
-    return annealing_steps(n) * move_terms(n) * seconds_a_term
 
 
 class SpeedUp(View):
@@ -118,10 +92,10 @@ class SpeedUp(View):
         costs = {label: CORES / times for label, times in speeds.items()}
         half, faster = "at least half is work", "times faster than one core"
         point = half, worth, load.speed_up(worth)
-        speed = _by_cores(speeds, point, faster, name="speed", title="Speed-up")
+        speed = _by_cores(speeds, point, faster, 5000.0, name="speed", title="Speed-up")
         paid = "core-hours paid for an hour of work"
         point = half, worth, load.cost(worth) / WORK
-        cost = _by_cores(costs, point, paid, name="cost", title="Cost")
+        cost = _by_cores(costs, point, paid, 100.0, name="cost", title="Cost")
         return {
             "speed": (
                 speed,
@@ -134,116 +108,47 @@ class SpeedUp(View):
 
 
 def _by_cores(
-    curves: dict[str, Floats], point: tuple[str, int, float], label: str, **text: str
+    curves: dict[str, Floats], point: tuple[str, int, float], label: str, top: float, **text: str
 ) -> figure:
     """Draw curves on the usual vertical axis, longer where one would leave it."""
     values = np.concatenate([*curves.values()])
-    ends = min(0.5, 0.8 * float(values.min())), max(5000.0, 1.25 * float(values.max()))
+    ends = min(0.5, 0.8 * float(values.min())), max(top, 1.25 * float(values.max()))
     return plots.core_curves(CORES, curves, point, y=plots.Axis(label, ends), **text)
 
 
 class AnnealingPlan(View):
-    """Runs of AIS, each of 16 n m steps for m = 106 rows: hours, memory and money.
+    """A day of annealing runs of 58 variables, in jobs: minutes, and core-hours paid."""
 
-    Parameters
-    ----------
-    seconds_a_move : of a move on orders of 58 variables, measured
-    price : of a core for an hour, in a currency of your choice
-    """
-
-    def __init__(self, seconds_a_move: float, price: float = PRICE) -> None:
-        self._a_term, self._price = seconds_a_move / move_terms(58), price
+    def __init__(self) -> None:
         super().__init__(
-            n=size_slider("variables", SIZES, 58),
-            runs=size_slider("runs", RUNS, 10_000),
-            cores=size_slider("cores", CORES[:11], 2),
+            jobs=size_slider("jobs", (140, 1000, 10_000), 140),
+            cores=size_slider("cores", STOPS, 70),
         )
 
-    def load(self, n: int, runs: int) -> Load:
-        """The jobs that `anneal_orders` makes of the runs."""
-        seconds, parcel = annealing_seconds(n, self._a_term), parcel_bytes(n)
-        size = job_size(runs, seconds, parcel)
-        return Load(math.ceil(runs / size), size * seconds, START, parcel / BYTES_A_SECOND)
-
-    def draw(self, n: int, runs: int, cores: int) -> Board:
-        """Hours and cost by the number of cores, and those of yours."""
-        load, seconds = self.load(n, runs), annealing_seconds(n, self._a_term)
-        parcel, worker = parcel_bytes(n), worker_bytes(n)
-        evenly, offered = runs * seconds / 3600, np.array(CORES[:11])
-        walls = np.array([load.wall(p) for p in CORES[:11]]) / 3600
-        money = self._price * load.cost(cores) / 3600
-        waits = {"divided evenly": evenly / offered, "in these jobs": walls}
-        costs = {label: self._price * offered * each for label, each in waits.items()}
-        point = "your cores", cores, load.wall(cores) / 3600
-        y, title = plots.Axis("time (hours)", (0.001, 10_000)), "Hours until the last run is done"
-        hours = plots.core_curves(offered, waits, point, y=y, name="hours", title=title)
-        point, title = ("your cores", cores, money), "Cost of all cores until then"
-        y = plots.Axis(f"cost, at {self._price:g} for a core-hour", (0.001, 1000))
+    def draw(self, jobs: int, cores: int) -> Board:
+        """Minutes and core-hours by the number of cores, and those of yours."""
+        load = Load(jobs, DAY / jobs, START, parcel_bytes(58) / BYTES_A_SECOND)
+        offered, walls = np.array(STOPS), np.array([load.wall(p) for p in STOPS])
+        waits = {"divided evenly": DAY / 60 / offered, "in these jobs": walls / 60}
+        paid = {"divided evenly": offered * DAY / offered, "in these jobs": offered * walls}
+        paid = {label: each / 3600 for label, each in paid.items()}
+        point, title = ("your cores", cores, load.wall(cores) / 60), "Until the last run is done"
+        y = plots.Axis("time (minutes)", (1, 2000))
+        minutes = plots.core_curves(STOPS, waits, point, y=y, name="minutes", title=title)
+        point, title = (
+            ("your cores", cores, load.cost(cores) / 3600),
+            "Cost of all cores until then",
+        )
+        y = plots.Axis("core-hours paid", (1, 1000))
         return {
             "time": (
-                hours,
-                f"{runs:,} runs of {annealing_steps(n):,} steps, {spoken(seconds)} each. "
-                f"On {cores:,} cores: {spoken(load.wall(cores))}.",
+                minutes,
+                f"{jobs:,} jobs of {spoken(load.seconds)}, {math.ceil(jobs / cores):,} rounds, "
+                f"{spoken(jobs * load.send)} of sending: {load.wall(cores) / 60:.1f} minutes.",
             ),
-            "money": (
-                plots.core_curves(offered, costs, point, y=y, name="money", title=title),
-                f"{load.jobs:,} jobs of {math.ceil(runs / load.jobs):,} runs bring "
-                f"{sized(parcel)} each, {sized(load.jobs * parcel)} in all; a worker takes "
-                f"{sized(worker)}, all of them {sized(cores * worker)}. Cost {money:,.3g}.",
-            ),
-        }
-
-
-class ExactPlan(View):
-    """The exact sum over orders beyond what fits here: memory, and time on one core.
-
-    Parameters
-    ----------
-    seconds_a_term : for each of its n 2**n terms, measured
-    seconds_a_move : of a move on orders of 58 variables, measured; for comparison
-    """
-
-    def __init__(self, seconds_a_term: float, seconds_a_move: float) -> None:
-        self._a_term, self._a_move_term = seconds_a_term, seconds_a_move / move_terms(58)
-        super().__init__(n=size_slider("variables", range(15, MOST + 1), 27))
-
-    def draw(self, n: int) -> Board:
-        """Memory beside that of computers, and time beside that of 10,000 annealing runs."""
-        ns, level = list(range(15, MOST + 1)), [MOST, 15, 23]  # across, and back to its name
-        named = [*ns, *range(MOST, 27, -1)]
-        large = [*range(SIZES[0], MOST + 1), *range(MOST, 31, -1)]
-        needs = {k: bn.exact.order_posterior_bytes(k) for k in ns}
-        memory = {"exact sum": (ns, [needs[k] / 1e9 for k in ns])}
-        memory |= {name: (level, [size / 1e9] * 3) for name, size in MEMORIES.items()}
-        seconds = {k: self._a_term * k * 2.0**k for k in ns}
-
-        def annealed(k: int) -> float:
-            return 10_000 * annealing_seconds(max(k, SIZES[0]), self._a_move_term)
-
-        holds = [name for name, size in MEMORIES.items() if needs[n] <= size]
-        x = plots.Axis("number of variables n", (15, MOST + 0.5))
-        y = plots.Axis("memory (GB)", (0.001, 1e9))
-        alt = "Memory of the exact sum by number of variables, and of four computers"
-        point = {f"n = {n}": ([n], [needs[n] / 1e9])}
-        gigabytes = plots.growth(memory, point, x=x, y=y, title="Memory", alt=alt)
-        times = {
-            "exact sum": (named, [seconds[k] / 3600 for k in named]),
-            "10,000 runs of AIS": (large, [annealed(k) / 3600 for k in large]),
-            "a year": (level, [8766.0] * 3),
-        }
-        y, title = plots.Axis("time (hours)", (1e-6, 1e6)), "Time on one core"
-        alt = "Hours of the exact sum and of 10,000 annealing runs by number of variables"
-        point = {f"n = {n}": ([n], [seconds[n] / 3600])}
-        return {
-            "memory": (
-                gigabytes,
-                f"{n} variables: {sized(needs[n])}. Least of these computers that holds "
-                f"it: {holds[0] if holds else 'none'}.",
-            ),
-            "time": (
-                plots.growth(times, point, x=x, y=y, title=title, alt=alt),
-                f"{spoken(seconds[n])}, if there is the memory; 10,000 runs of AIS for "
-                f"{max(n, SIZES[0])} variables: {spoken(annealed(n))}.",
+            "paid": (
+                plots.core_curves(STOPS, paid, point, y=y, name="paid", title=title),
+                f"Paid: {load.cost(cores) / 3600:.1f} core-hours for 24 of work.",
             ),
         }
 
@@ -334,11 +239,11 @@ def check_executor(make: Callable[[], Any]) -> Told:
 @exercise(properties=6)
 def check_cores(function: Callable[[int, float, float, float], Any]) -> Told:
     """Exercise 1: `function(jobs, seconds, once, deadline)` is the least number of cores."""
-    cases = list(product((1, 7, 100), (0.0, 30.0), (35.0, 60.0, 1000.0)))
+    cases = list(product((1, 7, 100), (2.5, 10.0), (0.0, 30.0), (35.0, 60.0, 1000.0)))
 
-    def searched(jobs: int, once: float, deadline: float) -> int | None:
-        cores = range(1, jobs + 1)
-        return next((p for p in cores if Load(jobs, 10.0, once).wall(p) <= deadline), None)
+    def searched(jobs: int, seconds: float, once: float, deadline: float) -> int | None:
+        load, cores = Load(jobs, seconds, once), range(1, jobs + 1)
+        return next((p for p in cores if load.wall(p) <= deadline), None)
 
     yield "100 jobs of 10 s in 1000 s: one core will do"
     yield function(100, 10.0, 0.0, 1000) == 1
@@ -351,30 +256,29 @@ def check_cores(function: Callable[[int, float, float, float], Any]) -> Told:
     yield "a job cannot be divided: in 9 s, None"
     yield function(100, 10.0, 0.0, 9.0) is None
     yield "compare with a search over all numbers of cores"
-    yield all(function(p, 10.0, *rest) == searched(p, *rest) for p, *rest in cases)
+    yield all(function(*case) == searched(*case) for case in cases)
 
 
 @exercise(properties=5)
-def check_plan(function: Callable[[int, float, float], Any]) -> Told:
-    """Exercise 3: `function(n, hours, seconds_a_move)` is (runs, factor) within core-hours."""
-    cases = [(30, 2.0, 2e-5), (37, 10.0, 4e-5), (58, 0.01, 1e-4), (58, 300.0, 1e-4)]
+def check_plan(function: Callable[[float, int, float], Any]) -> Told:
+    """Exercise 3: `function(sigma, steps, error)` is (runs, steps) of a plan, from a pilot."""
+    cases = list(product((0.4, 0.66, 1.2, 2.5), (400, 1600, 5000), (0.03, 0.01, 0.001)))
 
-    def plan(n: int, hours: float, a_move: float) -> tuple[int, float]:
-        runs, factor = function(n, hours, a_move)
-        return int(runs), float(factor)
+    def predicted(sigma: float, steps: int, error: float) -> float:
+        runs, longer = function(sigma, steps, error)
+        return math.sqrt(math.expm1(sigma**2 * steps / longer) / runs) / error
 
-    def used(n: int, hours: float, a_move: float) -> float:
-        runs, factor = plan(n, hours, a_move)
-        return runs * factor * n * ROWS * a_move / 3600 / hours
+    def work(sigma: float, steps: int, error: float) -> float:
+        runs, longer = function(sigma, steps, error)
+        return float(runs * longer * error**2 / (sigma**2 * steps))
 
-    yield "return two numbers: runs, and steps over n m"
-    yield len(function(*cases[0])) == 2
+    yield "return two whole numbers: runs, and steps of each"
+    yield all(isinstance(number, int | np.integer) for number in function(*cases[0]))
     yield f"fewer than {LEAST_RUNS} runs tell too little of how much they scatter"
-    yield all(plan(*case)[0] >= LEAST_RUNS for case in cases)
-    yield "the paper tried factors from 1 to 16: take at least 1"
-    yield all(plan(*case)[1] >= 1 for case in cases)
-    steps = annealing_steps(58, 1)
-    yield f"58 variables: {steps:,} steps are a factor of 1; stay within the budget"
-    yield all(used(*case) <= 1 for case in cases)
-    yield f"use at least {LEAST_USE:.0%} of the budget"
-    yield all(used(*case) >= LEAST_USE for case in cases)
+    yield all(function(*case)[0] >= LEAST_RUNS for case in cases)
+    yield "σ = 0.66 at 1,600 steps: the predicted error must be 0.1 % or less"
+    yield predicted(0.66, 1600, 0.001) <= 1
+    yield "other pilots and errors: the predicted error must be as small as asked"
+    yield all(predicted(*case) <= 1 for case in cases)
+    yield f"at most {MOST_WORK} times as many steps in all as the cheapest plan"
+    yield all(work(*case) <= MOST_WORK for case in cases)
