@@ -181,11 +181,6 @@ def linear_extensions_down_sets(extensions):
     return at(extensions, shape="tree", number=1, step=0)
 
 
-@of("06_linear_extensions", "worth = ", slow=True)
-def linear_extensions_worth(worth):
-    return at(worth, size=958)
-
-
 @of("06_linear_extensions", "certain = ", slow=True)
 def certain_interval(certain):
     asked = {50: "top-right ⇝ middle-middle", 958: "top-middle ⇝ bottom-middle"}

@@ -1,7 +1,6 @@
 """Lab 06 without a browser: its widgets and its checks."""
 
 from functools import cache
-from math import factorial, prod
 
 import numpy as np
 import pytest
@@ -41,19 +40,6 @@ def test_an_extension_is_drawn_from_the_back() -> None:
         order = shown.lattice.figure.picture.title.text.split(": ")[1].split(" ")
         assert order[0] == "A"
         assert order.index("C") < order.index("D")
-
-
-@pytest.mark.slow
-def test_worth_is_the_effective_sample_size_per_draw() -> None:
-    worth = lab.Worth()
-    assert np.isnan(worth.panel.source("worth").data["958 rows"]).all()
-    worth.size.value = 958
-    draws = bn.sample_dags(
-        bn.order_posterior(boards(958)), draws=4000, rng=np.random.default_rng(2013)
-    )
-    expected = bn.reweight_by_extensions(draws).stats["effective_sample_size"][0] / 4000
-    assert worth.panel.source("worth").data["958 rows"][-1] == pytest.approx(expected)
-    assert f"10: {expected:.2f}" in worth.panel.caption
 
 
 @pytest.mark.slow
@@ -140,22 +126,31 @@ def test_check_of_places(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.count("not yet") == 4
 
 
-def tree_count(dag):
-    def size(v):
-        return 1 + sum(size(c) for c in range(len(dag)) if v in dag[c])
+def distinct_interval(draws, feature, log_z):
+    _, first = np.unique(draws.values[0], axis=0, return_index=True)
+    p = np.exp(draws.log_target[0, first] - log_z)
+    inside = p[feature(draws.values[0, first])].sum()
+    return inside / p.sum(), inside, inside + 1 - p.sum()
 
-    return factorial(len(dag)) // prod(size(v) for v in range(len(dag)))
 
+def test_check_of_the_certain_interval(capsys: pytest.CaptureFixture[str]) -> None:
+    def as_drawn(draws, feature, log_z):
+        p = np.exp(draws.log_target[0] - log_z)
+        has = feature(draws.values[0])
+        return has.mean(), p[has].sum(), 1 - p[~has].sum()
 
-def test_check_of_trees(capsys: pytest.CaptureFixture[str]) -> None:
-    def roots_only(dag):
-        return factorial(sum(not P for P in dag)) * (2 if len(dag) == 3 else 1)
+    def equal(draws, feature, log_z):  # right where all DAGs are equally probable
+        _, low, high = distinct_interval(draws, feature, log_z)
+        return feature(np.unique(draws.values[0], axis=0)).mean(), low, high
 
-    assert lab.check_tree_count(tree_count)
-    assert not lab.check_tree_count(lambda dag: None)
-    assert not lab.check_tree_count(lambda dag: factorial(len(dag)))
-    assert not lab.check_tree_count(roots_only)
-    assert capsys.readouterr().out.count("not yet") == 3
+    def around(draws, feature, log_z):
+        value, low, high = distinct_interval(draws, feature, log_z)
+        return value, value - (high - low) / 2, value + (high - low) / 2
+
+    assert lab.check_distinct_interval(distinct_interval)
+    for wrong in (lambda *given: None, as_drawn, equal, around):
+        assert not lab.check_distinct_interval(wrong)
+    assert capsys.readouterr().out.count("not yet") == 4
 
 
 @pytest.mark.slow

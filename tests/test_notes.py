@@ -119,8 +119,6 @@ def direct_dag_sampling():
 def linear_extensions():
     from bnlab.labs import linear_extensions as lab
 
-    share = [f"{lab._share('tic-tac-toe', 10, m):.2f}" for m in (0, 50, 200, 958)]
-    yield f"at ten variables {', '.join(share)} with 0, 50, 200, 958 rows"
     for name, size, said in (
         ("top-middle ⇝ bottom-middle", 958, "{}, {} rows: from {} DAGs on"),
         ("top-right ⇝ middle-middle", 50, "{}, {} rows: from {:,}."),

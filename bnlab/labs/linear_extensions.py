@@ -1,13 +1,12 @@
 """The views and the checks of notebooks/06_linear_extensions.ipynb.
 
-Down-sets and uniform orders of small DAGs, what draws weighted by 1 / ℓ(G) are worth, and the
-interval that is certain once distinct DAGs hold much of the posterior.
+Down-sets and uniform orders of small DAGs, and the interval that is certain once distinct DAGs hold
+much of the posterior.
 """
 
 from collections.abc import Callable, Sequence
 from functools import cache, partial
 from itertools import permutations
-from math import comb, factorial
 
 import numpy as np
 
@@ -27,7 +26,6 @@ NAMES = "ABCD"
 PLACES = np.array([[0.1, 1.0], [0.9, 0.67], [0.1, 0.33], [0.9, 0.0]])
 DRAWS = 20_000
 STOPS = (1, 10, 100, 500, 1000, 2000, 5000, 10_000, DRAWS)
-WEIGHED = 4000
 MOST_PARENTS = 5
 SIZES = (0, 50, 200)
 
@@ -87,49 +85,6 @@ def _walks(shape: str) -> tuple[list[int], Floats, Ints]:
             chances[v, s] = counts[s] / counts[whole]
     orders = bn.sample_linear_extensions(dag, draws=20, rng=np.random.default_rng(SEED))
     return counts.tolist(), chances, orders
-
-
-class Worth(View):
-    """What draws weighted by 1 / ℓ(G) are worth, against the number of variables.
-
-    Parameters
-    ----------
-    data : a table of your own, of at most 12 variables; tic-tac-toe without it
-    """
-
-    def __init__(self, data: bn.Data | None = None) -> None:
-        self._case: Case = "tic-tac-toe" if data is None else data
-        self._ns = list(range(2, rows(self._case).n + 1, 2))
-        self._sizes = board.stops(SIZES, rows(self._case).m)
-        self._shares = [[_share(self._case, n, m) for n in self._ns] for m in self._sizes]
-        super().__init__(size=size_slider("rows used", self._sizes))
-
-    def draw(self, size: int) -> Board:
-        """A line for each number of rows up to this one."""
-        shown = {
-            f"{m:,} rows": share if m <= size else [np.nan] * len(share)
-            for m, share in zip(self._sizes, self._shares, strict=True)
-        }
-        now = self._shares[self._sizes.index(size)]
-        told = ", ".join(f"{n}: {x:.2f}" for n, x in zip(self._ns, now, strict=True))
-        picture = plots.log_curves(
-            self._ns,
-            shown,
-            {},
-            x=plots.Axis("variables"),
-            y=plots.Axis("effective sample size per draw", (0, 1.05)),
-            title="What draws weighted by 1/ℓ(G) are worth",
-            alt="Effective sample size as a share of the draws, against the variables",
-            name="worth",
-        )
-        said = f"{size:,} rows, {WEIGHED:,} draws: worth {told} of the draws, by variables."
-        return {"panel": (picture, said)}
-
-
-@cache
-def _share(case: Case, n: int, size: int) -> float:
-    draws = _sample(_table(rows(case).select(rows(case).names[:n]), size), WEIGHED)
-    return float(bn.reweight_by_extensions(draws).stats["effective_sample_size"][0] / WEIGHED)
 
 
 def _sample(table: bn.ScoreTable, draws: int) -> bn.Draws:
@@ -234,9 +189,36 @@ def _answers(
     return [features.probability(each, feature) for each in unique], by_weights
 
 
+@exercise(properties=4)
+def check_distinct_interval(
+    function: Callable[[bn.Draws, features.Feature, float], Sequence[float]],
+) -> Told:
+    """Exercise 1: `function(draws, feature, log_z)` gives an estimate and the certain interval."""
+    data, edge = rows("tic-tac-toe"), features.edge(0, 1)
+    draws = _sample(_table(data.select(data.names[:3]), 0), 2000)
+
+    def told(draws: bn.Draws, log_z: float = float(np.log(25))) -> Floats:
+        return np.asarray(function(draws, edge, log_z), float)
+
+    yield "return three numbers: the estimate, the lower end, the upper end"
+    yield told(draws).shape == (3,)
+    yield "all 25 DAGs on three nodes were drawn, and 8 have the edge: it is 8/25 for certain"
+    yield np.allclose(told(draws), 8 / 25)
+    yield "five of the 25 were drawn, one of them twice, and one has the edge: 1/5, 1/25 and 21/25"
+    yield np.allclose(told(draws.prefix(6)), [1 / 5, 1 / 25, 21 / 25])
+    yield "tic-tac-toe with 50 and 958 rows: your numbers differ from those of the package"
+    found, expected = [], []
+    for size in (50, 958):
+        log_z, draws = _posteriors("tic-tac-toe", size)[1].log_z, _drawn("tic-tac-toe", size)[1]
+        each = features.probability(bn.reweight_unique(draws, log_z=log_z), edge)
+        found.append(told(draws, log_z))
+        expected.append([each.value, each.low, each.high])
+    yield np.allclose(found, expected)
+
+
 @exercise(properties=5)
 def check_places(function: Callable[[Sets, int], Sequence[float]]) -> Told:
-    """Exercise 1: `function(dag, v)` says where v stands in a uniform linear extension."""
+    """Exercise 2: `function(dag, v)` says where v stands in a uniform linear extension."""
     fork, chain = _sets([0, 1, 1]), _sets([0, 1, 2, 4])
     wide = _sets([1 << (v - 3) if v > 2 else 0 for v in range(14)])  # three chains
     six = _sets([0, 0, 3, 2, 4, 8])
@@ -267,36 +249,6 @@ def check_places(function: Callable[[Sets, int], Sequence[float]]) -> Told:
 
 def _sets(masks: Sequence[int]) -> list[frozenset[int]]:
     return [frozenset(graphs.members(mask)) for mask in masks]
-
-
-@exercise(properties=6)
-def check_tree_count(function: Callable[[Sets], int]) -> Told:
-    """Exercise 2: `function(dag)` counts the linear extensions of a DAG of one parent at most."""
-    rng = np.random.default_rng(SEED)
-
-    def forest(n: int) -> Sets:
-        chosen = [int(rng.integers(v)) if rng.random() < 0.8 else -1 for v in range(1, n)]
-        return [frozenset(), *(frozenset({u} if u >= 0 else ()) for u in chosen)]
-
-    few, large = [forest(12) for _ in range(20)], forest(150)
-    n, moved = len(large), [frozenset(u + 1 for u in P) or frozenset({0}) for P in large]
-    twice = [*large, *(frozenset(u + n for u in P) for P in large)]
-
-    def masks(dag: Sets) -> list[int]:
-        return [sum(1 << u for u in P) for P in dag]
-
-    yield "a root with two children has 2 orders"
-    yield function(_sets([0, 1, 1])) == 2
-    yield "n nodes without edges have n! orders"
-    yield function(_sets([0] * 6)) == factorial(6)
-    yield "a chain has one order, whatever the names of its nodes"
-    yield function(_sets([0, 1, 2, 4])) == function(_sets([2, 4, 8, 0])) == 1
-    yield "trees and forests on 12 nodes: your count differs from that of the package"
-    yield all(function(dag) == bn.count_linear_extensions(masks(dag)) for dag in few)
-    yield "one root put over all of a forest comes first, so that nothing else changes"
-    yield function([frozenset(), *moved]) == function(large)
-    yield "300 nodes: two copies of a forest of 150 can be interleaved in C(300, 150) ways"
-    yield function(twice) == comb(2 * n, n) * function(large) ** 2
 
 
 @exercise(properties=3)
