@@ -341,20 +341,6 @@ def search_members(members):
     return at(members, edges=5, member=1)
 
 
-@of("13_structure_search")
-def search_insert():
-    edges = "yt ty", "xy yx yt ty", "xy ty", "xy ty sy", "xy ys st tx"
-    names, drawn = "xtys", np.zeros((5, 4, 4), int)
-    for graph, pairs in zip(drawn, edges, strict=True):
-        for u, v in pairs.split():
-            graph[names.index(u), names.index(v)] = 1
-    marks = np.zeros(drawn.shape, bool)
-    marks[3, [1, 3], 2] = marks[4, 0, 2] = True
-    labels = "before", "T empty", "T = {t}", "1 fails", "2 fails"
-    look = {"across": 5, "title": "Insert(x, y, T)", "alt": "Five small graphs"}
-    return plots.graph_gallery(drawn, list(names), labels, marks, **look)
-
-
 @of("13_structure_search", "averages = ", slow=True)
 def search_averages(averages):
     return at(averages, dataset="coronary", count=1)
