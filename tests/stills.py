@@ -151,16 +151,6 @@ def order_mcmc_landscape(landscape):
     return [at(landscape, "orders", beta=beta, step=2000)[0] for beta in (1, 0.1)]
 
 
-@of("04_order_mcmc", "two = ", slow=True)
-def order_mcmc_two_chains(two):
-    return at(two, rows=1916, length=5000)
-
-
-@of("04_order_mcmc", "heat = ", slow=True)
-def order_mcmc_temperature(heat):
-    return at(heat, beta=0.1)
-
-
 @of("05_direct_dag_sampling", "workers = ", "walk = ")
 def dds_walk_down(walk):
     return at(walk, "lattice", number=1, step=0) + at(walk, "net", number=1, step=8)

@@ -91,7 +91,8 @@ def test_probabilities_are_those_of_the_package() -> None:
 
 @pytest.mark.parametrize("beta", [1, 0.1])
 def test_the_chain_is_the_one_on_the_page(beta: float) -> None:
-    page, data = run("04_order_mcmc", ("@cache\ndef log_alpha",)), lab.copies(400)
+    page = run("04_order_mcmc", ("@cache\ndef log_alpha", "def metropolis"))
+    data = lab.copies(400)
     table = bn.score_families(data, bn.BDeu(1.0), max_parents=MOST)
     rng = Random(lab.SEED)
     start = tuple(rng.sample(range(4), 4))

@@ -72,21 +72,8 @@ def dynamic_programming():
 
 
 def order_mcmc():
-    from bnlab.labs import landscape, order_mcmc as lab
+    from bnlab.labs import landscape
 
-    boards = lab.boards(lab.ROW_STOPS[-1])
-    exact, chains = lab.posterior(boards), lab.long_chains(boards).prefix(1000)
-    edges = lab.pair(boards, 1000)
-    u, v = divmod(int(np.abs(edges[0] - edges[1]).argmax()), boards.n)
-    of_edge = bn.diagnostics.rhat(lab.edge_given_orders(chains, exact.table, u, v))
-    yield f"At 1,000 draws (R-hat {bn.diagnostics.rhat(chains):.3f})."
-    yield f"That of the edge is {of_edge:.1f}"
-    sad = bn.diagnostics.sad
-    one, two = lab.pair(boards, lab.TEMPERED, 0.1)
-    off = min(sad(one, exact.edges), sad(two, exact.edges))
-    yield f"At about 0.1, {sad(one, two):.1f} apart; still {off:.1f} from exact"
-    one, two = lab.pair(boards, lab.TEMPERED, 0)
-    yield f"β = 0 agrees best, and is {sad(one, exact.edges):.1f} off"
     data = landscape.copies(800)
     log_target = landscape.log_targets(data)
     p = dict(zip(log_target, landscape.chances(log_target, 1.0), strict=True))
