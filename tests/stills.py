@@ -200,14 +200,6 @@ def hidden_model(lab, cause):
     return [lab.drawing(lab.true_model(), "The questionnaire"), lab.drawing(cause, "Small model")]
 
 
-@of("09_hidden_scores", "rows = ", "methods, rng = ", "sizes, gaps = ", slow=True)
-def hidden_gaps(sizes, gaps, methods):
-    lines = {name.upper(): [gaps[m][i] for m in sizes] for i, name in enumerate(methods)}
-    axes = {"x": Axis("rows m"), "y": Axis("score − ln p(D), mean (nats)", (-5.6, 0.4))}
-    text = {"title": "Three scores and the exact sum", "alt": "Errors of scores", "name": "gaps"}
-    return plots.log_curves(sizes, lines, {"exact": 0.0}, **axes, **text)
-
-
 @of("09_hidden_scores", "scores = lab", slow=True)
 def hidden_scores(scores):
     board = at(scores)
@@ -219,11 +211,6 @@ def hidden_ranks(ranks):
     ranks.sets.value = 5
     ranks.runner.run_now()
     return at(ranks)
-
-
-@of("09_hidden_scores", "labels = ", slow=True)
-def hidden_labels(labels):
-    return [[f"{m:,} rows", *at(labels, size=m)] for m in (10, 2560, 10_240)]
 
 
 @of("10_hidden_annealing", "sides = ", slow=True)

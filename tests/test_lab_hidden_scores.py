@@ -123,28 +123,6 @@ def test_ranks_are_medians_over_data_sets() -> None:
     assert [list(known) for known in one.values()] == [[10, 40], [10]]
 
 
-def test_labels_show_four_islands() -> None:
-    labels = lab.Labels()
-    labels.size.value = 2560
-    data = labels.panel.source("labels").data
-    folded = [np.minimum(p, 1 - np.array(p)) for p in (data["first"], data["second"])]
-    near = (abs(folded[0] - 0.12) < 0.05) & (abs(folded[1] - 0.08) < 0.05)
-    assert near.mean() > 0.8
-    quarters = set(zip(np.array(data["first"]) < 0.5, np.array(data["second"]) < 0.5, strict=True))
-    assert len(quarters) == 4
-    assert "2,560 rows:" in labels.panel.caption
-
-
-def test_a_strong_cause_shows_in_both_columns() -> None:
-    rows = lab.strong_cause(2000, 2, 1)
-    assert rows.shape == (2000, 2)
-    assert not np.array_equal(rows[:40], lab.strong_cause(40, 2, 2))
-    ends = (rows == 0) | (rows == 2)
-    assert ends.mean() == pytest.approx(0.85 + 0.15 * 2 / 3, abs=0.02)
-    agree = (rows[:, 0] == rows[:, 1]).mean()
-    assert agree == pytest.approx(0.85**2 + 2 * 0.85 * 0.15 / 3 + 0.15**2 / 3, abs=0.03)
-
-
 def test_hidden_nodes_are_drawn_above_observed_ones() -> None:
     nodes = columns(lab.drawing(lab.true_model(), "t"), "nodes")
     height = dict(zip(nodes["name"], nodes["y"], strict=True))
@@ -182,8 +160,15 @@ def test_check_of_the_bound(capsys: pytest.CaptureFixture[str]) -> None:
     assert not lab.check_bound(lambda shares: parts(shares)[0])
     assert not lab.check_bound(lambda shares: parts(shares)[0] - parts(shares)[1])
     assert not lab.check_bound(lambda shares: sum(parts(shares)) + 2)
-    assert lab.check_bound(lambda shares: sum(parts(shares)))
+
+    def right(shares):
+        return sum(parts(shares))
+
+    assert lab.check_bound(right)
     assert capsys.readouterr().out.count("not yet") == 4
+    assert lab.right_bound(right) is right
+    assert lab.right_bound(lambda shares: None) is lab.bound
+    assert lab.right_bound(lambda shares: parts(shares)[0]) is lab.bound
 
 
 @pytest.mark.slow

@@ -18,6 +18,7 @@ from bnlab.labs.board import Told, choice, exercise, setup as setup, size_slider
 from bnlab.labs.hidden_scores import (
     NAMES,
     SEED,
+    gold as gold,
     rank as rank,
     rows as rows,
     scored as scored,
@@ -48,7 +49,6 @@ LOOP_RUNS = 6
 THESIS = list(SHAPES)[1]
 STEPS = "annealing steps r"
 SIDE_RUNS = 20  # of each direction
-PARTICLES = 50
 
 PUBLISHED_RUNS: Mapping[int, tuple[int, ...]] = {
     n: tuple(TABLE_6_3[SIZES.index(n)][:5].tolist()) for n in (10, 40, 480, 1280, 5120)
@@ -234,14 +234,6 @@ class Loops(View):
                 "in the last; a mark for each part.",
             ),
         }
-
-
-def gold(n: int, seed: int = SEED, *, run: int = 0) -> Floats:
-    """Evidence of all 136 structures by sequential Monte Carlo, nats: (136,); each `run` anew."""
-    rng = np.random.default_rng([seed, n, PARTICLES, run])
-    data, method = rows(n, seed), SMC(PARTICLES)
-    found = bn.hidden.estimate_structures(structures(), data, runs=1, rng=rng, method=method)
-    return np.array([estimate.log_value for estimate in found])
 
 
 @exercise(properties=6)

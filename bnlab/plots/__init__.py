@@ -41,7 +41,6 @@ from bnlab.plots.points import (
     distances as distances,
     experiments as experiments,
     heaviest as heaviest,
-    label_map as label_map,
     structure_scores as structure_scores,
 )
 from bnlab.plots.saving import save as save, summary as summary

@@ -112,30 +112,6 @@ def _binomial_ends(count: int, p: float, delta: float) -> tuple[int, int]:
     return low, min(high, count)
 
 
-def label_map(first: ArrayLike, second: ArrayLike, true: tuple[float, float], /) -> figure:
-    """Draw where climbs ended, by the probabilities that two hidden nodes are in their first state.
-
-    Parameters
-    ----------
-    first, second : (N,) probabilities, columns of the source "labels"
-    true : the two probabilities of the simulation, marked with all renamings of states
-    """
-    title = "Where the climbs ended: one dot a climb"
-    alt = "A dot for each climb: probability of state 1 of the two hidden nodes; true crosses"
-    picture = canvas(title, alt, *(Axis(f"p({h} = 1)", (-0.02, 1.02)) for h in ("h1", "h2")))
-    picture.vspan(x=[0.5], line_color=RULE, line_dash="dotted")
-    picture.hspan(y=[0.5], line_color=RULE, line_dash="dotted")
-    source = data_source(wide("first", first, {"second": second}), name="labels")
-    look = {"size": 7, "fill_color": CYCLE[0], "fill_alpha": 0.5, "line_color": None}
-    dots = picture.scatter("first", "second", source=source, **look)
-    a, b = true
-    look = {"marker": "x", "size": 14, "line_color": CYCLE[3], "line_width": 3}
-    crosses = picture.scatter([a, 1 - a, a, 1 - a], [b, b, 1 - b, 1 - b], **look)
-    legend(picture, entries({"climb": dots, "true tables, states renamed": crosses}))
-    hover(picture, [dots], ("p(h1 = 1)", "@first{0.00}"), ("p(h2 = 1)", "@second{0.00}"))
-    return picture
-
-
 def structure_scores(
     parameters: ArrayLike, scores: ArrayLike, truth: int, /, *, y: Axis, title: str
 ) -> figure:
