@@ -291,7 +291,7 @@ LABS = [
     ),
     Lab(
         notebook="10_hidden_annealing.ipynb",
-        cells=("loops = ", "loops.widget"),
+        cells=("loops = ",),
         keys=("ArrowLeft",),  # 256, 64 steps
         source="ratios",
         column="upward",

@@ -238,7 +238,7 @@ class Loops(View):
 
 @exercise(properties=6)
 def check_completions(function: Callable[[Completions, Floats, np.random.Generator], Any]) -> Told:
-    """Exercise 1: `function(log_p, betas, rng)` is ln w of a run over completions."""
+    """Exercise 2: `function(log_p, betas, rng)` is ln w of a run over completions."""
     every = list(product((0, 1), repeat=5))
     log_p = {h: -6.0 - 2.0 * abs(sum(h) - 2) - 1.5 * (h[0] == h[4]) for h in every}
     flat, exact = dict.fromkeys(every, -3.0), np.logaddexp.reduce(list(log_p.values()))
@@ -265,7 +265,7 @@ def check_completions(function: Callable[[Completions, Floats, np.random.Generat
 
 @exercise(properties=6)
 def check_best_rank(function: Callable[[Floats], Any]) -> Told:
-    """Exercise 2: `function(log_evidence)` is the posterior mean of the rank by evidence."""
+    """Exercise 1: `function(log_evidence)` is the posterior mean of the rank by evidence."""
     some = np.random.default_rng(2).normal(0, 2, 12)
 
     def result(values: Any) -> float:
