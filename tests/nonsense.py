@@ -430,10 +430,10 @@ def failures(
     made: Callable[[str, dict[str, Any]], Any],
     count: int,
     seed: int = 1,
-    first: int = 0,
 ) -> list[tuple[str, str, str]]:
-    """(parameter, value, what is wrong) of the calls from `first` on that went wrong or crashed."""
+    """(parameter, value, what is wrong) of the calls that went wrong or crashed."""
     found: list[tuple[str, str, str]] = []
+    first = 0
     while first < count:
         reading, writing = os.pipe()
         with warnings.catch_warnings():

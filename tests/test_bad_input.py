@@ -926,27 +926,17 @@ def test_good_values(name, tmp_path, monkeypatch):
         made(name, good(name))
 
 
-QUICK_CALLS = 4  # of each function
-
-
-def _wrong(name, count, first=0):
-    found = nonsense.failures(name, partial(arguments_of, name), made, count, first=first)
-    return "\n".join(f"{name}({parameter}={value}): {wrong}" for parameter, value, wrong in found)
+QUICK_CALLS, CALLS = 4, 20  # of each function, in the quick run and in the full one
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="bad calls are made in a process that may die")
 @pytest.mark.parametrize("name", GOOD)
-def test_nonsense(name):
-    assert not _wrong(name, QUICK_CALLS)
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="bad calls are made in a process that may die")
-@pytest.mark.parametrize("name", GOOD)
-def test_much_nonsense(name):
-    """20 calls each with the quick ones; the goal, none wrong of 200: BNLAB_NONSENSE_CALLS=200."""
-    calls = int(os.environ.get("BNLAB_NONSENSE_CALLS", "20"))
-    assert not _wrong(name, calls, first=QUICK_CALLS)
+def test_nonsense(name, request):
+    """The goal is none wrong of 200: BNLAB_NONSENSE_CALLS=200."""
+    usual = QUICK_CALLS if request.config.option.markexpr == "not slow" else CALLS
+    calls = int(os.environ.get("BNLAB_NONSENSE_CALLS", usual))
+    found = nonsense.failures(name, partial(arguments_of, name), made, calls)
+    assert [f"{name}({parameter}={value}): {wrong}" for parameter, value, wrong in found] == []
 
 
 def test_only_checked_functions_of_graphs_are_public():

@@ -78,10 +78,14 @@ HEIGHTS = """async live => {
         if (!outputs.some(each => "application/vnd.jupyter.widget-view+json" in (each.data ?? {})))
             continue;
         await content.scrollToItem(i);
-        await new Promise(resolve => setTimeout(resolve, 500));
-        const shown = cell.node.querySelector("." + live);
+        let high, before, looks = 0;
+        do {  // until it is as high as a fifth of a second before
+            before = high;
+            await new Promise(resolve => setTimeout(resolve, 200));
+            high = cell.node.querySelector("." + live)?.getBoundingClientRect().height;
+        } while ((high === undefined || before !== high) && ++looks < 5);
         const code = cell.model.sharedModel.getSource().split("\\n").at(-1);
-        if (shown !== null) found.push([code, shown.getBoundingClientRect().height]);
+        if (high !== undefined) found.push([code, high]);
     }
     return found;
 }"""
