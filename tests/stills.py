@@ -263,33 +263,42 @@ def structure_mcmc_layers():
     return drawn
 
 
-@of("11_structure_mcmc", "def changed", "def swapped", "def layers")
+BOARDS = ("def changed", "def swapped", "def layers", "parents = ")
+
+
+@of("11_structure_mcmc", *BOARDS)
 def structure_mcmc_swap(first, layers, swapped):
     A = layers(first)
     return [
-        ["before", on_board(A, [(4, 8)], (2, 8))],
-        ["after", on_board(swapped(A, 2, 8), [(4, 2)], (2, 8))],
+        ["before", on_board(A, [(4, 8)], (3, 5), (2, 8))],
+        ["after", on_board(swapped(A, 2, 8), [(4, 2)], (3, 5), (2, 8))],
     ]
 
 
-@of("11_structure_mcmc", "def changed", "def swapped", "def layers")
+@of("11_structure_mcmc", *BOARDS)
 def structure_mcmc_boards(first, second, third, layers):
     return [
-        ["first", on_board(layers(first), [(5, 0), (0, 7), (4, 8)])],
-        ["second: 5 → 0 reversed", on_board(layers(second), [(0, 5), (0, 7), (4, 8)])],
-        ["third: 0 → 7 reversed, too", on_board(layers(third), [(0, 5), (7, 0), (4, 8)])],
+        ["first", on_board(layers(first), [(5, 0), (0, 7), (4, 8)], (3, 5))],
+        ["second: 5 → 0 reversed", on_board(layers(second), [(0, 5), (0, 7), (4, 8)], (0, 8))],
+        ["third: 0 → 7 reversed, too", on_board(layers(third), [(0, 5), (7, 0), (4, 8)], (1, 7))],
     ]
 
 
-def on_board(partition, pairs, dots=()):
-    """The nine squares with their layers, some edges, and a dot at some squares."""
+def on_board(partition, pairs, axis, dots=()):
+    """The nine squares with their layers, some edges, a mirror's line, a dot at some squares."""
     layer = {v: k for k, nodes in enumerate(partition, 1) for v in nodes}
     names = [f"{'● ' * (v in dots)}{v}: layer {layer[v]}" for v in range(9)]
     places = [(0.42 * (v % 3), 1 - 0.5 * (v // 3)) for v in range(9)]
     edges = np.zeros((9, 9))
     edges[tuple(zip(*pairs, strict=True))] = 1
-    alt = "The nine squares of a board, with their layers, and arrows"
-    return plots.network(edges, names, places, width=330, height=200, title="", alt=alt)
+    alt = "The nine squares of a board, with their layers, arrows, and a dashed line"
+    drawn = plots.network(edges, names, places, width=330, height=200, title="", alt=alt)
+    centres = drawn.select_one({"name": "nodes"}).data
+    (x0, x1), (y0, y1) = ([centres[along][v] for v in axis] for along in "xy")
+    ends = np.array([-0.3, 1.3])  # a little beyond the two squares
+    line = {"line_color": INK, "line_dash": "dashed", "line_width": 2, "level": "underlay"}
+    drawn.line(x0 + ends * (x1 - x0), y0 + ends * (y1 - y0), **line)
+    return drawn
 
 
 def in_layers(edges, layer, across):

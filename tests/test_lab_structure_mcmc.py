@@ -120,7 +120,7 @@ def test_the_best_dags_of_two_modes_differ_in_at_least_11_pairs() -> None:
 
 @cache
 def three_boards():
-    return stills.run("11_structure_mcmc", ("def changed", "def layers", "def swapped", "boards ="))
+    return stills.run("11_structure_mcmc", (*stills.BOARDS, "boards ="))
 
 
 def test_reversals_lead_from_one_free_swap_to_another_within_a_class() -> None:
@@ -177,23 +177,36 @@ def test_moves_on_partitions_lead_to_the_other_swap_through_improbable_ones_only
     assert lowest - log_weight(start) < -np.log(100_000)
 
 
-def test_relocations_are_those_of_all_partitions_that_differ_in_one_place() -> None:
+def test_relocations_put_one_node_elsewhere_and_swaps_exchange_two() -> None:
+    cells = ("workers =", "def layers", "def log_weight", "p_A =", "def swapped", "def without")
+    names = stills.run("11_structure_mcmc", cells)
     everything = {
         tuple(frozenset(v for v in range(3) if layer[v] == k) for k in range(max(layer) + 1))
         for layer in product(range(3), repeat=3)
         if set(layer) == set(range(max(layer) + 1))
     }
-    assert len(everything) == 13
+    assert len(everything) == 13 and everything == set(names["p_A"])
 
-    def rest(partition, v):
-        return tuple(filter(None, (layer - {v} for layer in partition)))
+    def relocated(A):
+        for v in range(3):
+            rest = [layer - {v} for layer in A]
+            for i in range(len(rest) + 1):
+                yield (*rest[:i], frozenset({v}), *rest[i:])
+            for i, layer in enumerate(rest):
+                yield (*rest[:i], layer | {v}, *rest[i + 1 :])
 
-    relocate = stills.run("11_structure_mcmc", ("def relocate",))["relocate"]
-    for one in everything:
-        near = {A for A, v in product(everything, range(3)) if rest(A, v) == rest(one, v)}
-        found = relocate(one)
-        assert set(found) == near - {one}
-        assert set(found.values()) == {1 / len(found)}
+    def exchanged(A):
+        for u, v in combinations(range(3), 2):
+            yield tuple(frozenset({u: v, v: u}.get(w, w) for w in layer) for layer in A)
+
+    counts = {}
+    for move, ways in (("relocate", relocated), ("swap", exchanged)):
+        for A in everything:
+            near = {tuple(filter(None, B)) for B in ways(A)} - {A}
+            found = names[move](A)
+            assert found == dict.fromkeys(near, 1 / len(near) if near else 0)
+            counts[move, tuple(map(len, A))] = len(near)
+    assert counts["relocate", (3,)] == 6 and counts["relocate", (1, 2)] == 8  # as the lab says
 
 
 def test_stuck_follows_its_control() -> None:
