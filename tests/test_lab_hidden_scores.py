@@ -146,29 +146,46 @@ def test_check_of_the_sum_row_by_row(capsys: pytest.CaptureFixture[str]) -> None
     assert capsys.readouterr().out.count("not yet") == 3
 
 
-def test_check_of_the_bound(capsys: pytest.CaptureFixture[str]) -> None:
-    def parts(shares):
-        counts = [shares.sum(axis=0)[None], *(shares.T @ np.eye(3)[c] for c in ROWS.T)]
-        completed = sum(
-            lgamma(row.size) - lgamma(row.size + row.sum()) + sum(lgamma(1 + n) for n in row)
-            for table in counts
-            for row in table
-        )
-        return completed, -(shares * np.log(np.maximum(shares, 1e-300))).sum()
+def test_check_of_the_step(capsys: pytest.CaptureFixture[str]) -> None:
+    def log_completed(line):
+        return lgamma(len(line)) - lgamma(len(line) + sum(line)) + sum(lgamma(1 + n) for n in line)
 
-    assert not lab.check_bound(lambda shares: None)
-    assert not lab.check_bound(lambda shares: parts(shares)[0])
-    assert not lab.check_bound(lambda shares: parts(shares)[0] - parts(shares)[1])
-    assert not lab.check_bound(lambda shares: sum(parts(shares)) + 2)
+    def by_slopes(move, two_sided):
+        def step(counts):
+            tables = [np.zeros(n.shape) for n in counts]
+            for table, known in zip(tables, counts, strict=True):
+                for j, c in np.ndindex(known.shape):
+                    up, down = known[j].copy(), known[j].copy()
+                    up[c] += move
+                    down[c] -= move * two_sided
+                    rise = log_completed(up) - log_completed(down)
+                    table[j, c] = np.exp(rise / (move * (1 + two_sided)))
+            return tables
 
-    def right(shares):
-        return sum(parts(shares))
+        return step
 
-    assert lab.check_bound(right)
-    assert capsys.readouterr().out.count("not yet") == 4
-    assert lab.right_bound(right) is right
-    assert lab.right_bound(lambda shares: None) is lab.bound
-    assert lab.right_bound(lambda shares: parts(shares)[0]) is lab.bound
+    def changed(counts):
+        for n in counts:
+            n += 1e-5
+        return lab.vb_step(counts)
+
+    wrong = [
+        lambda counts: None,
+        changed,
+        lambda counts: [n / n.sum(axis=1, keepdims=True) for n in counts],  # EM's
+        by_slopes(1, False),  # one row more
+        lambda counts: [np.log(t) for t in lab.vb_step(counts)],
+        lambda counts: [t / t.sum(axis=1, keepdims=True) for t in lab.vb_step(counts)],
+    ]
+    for function in wrong:
+        assert not lab.check_step(function)
+    assert capsys.readouterr().out.count("not yet") == len(wrong)
+    for right in (by_slopes(1e-5, True), by_slopes(1e-5, False), lab.vb_step):
+        assert lab.check_step(right)
+        assert lab.right_step(right) is right
+    assert all(
+        lab.right_step(function) is lab.vb_step for function in wrong if function is not changed
+    )
 
 
 @pytest.mark.slow

@@ -8,7 +8,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import cache, partial
 from itertools import product
-from math import lgamma
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from bnlab import graphs, plots
 from bnlab.checks import Floats, Ints
 from bnlab.hidden import SMC, HiddenModel, estimate_evidence, exact_evidence
 from bnlab.hidden.scoring import Score
+from bnlab.kernels.latent import exp_digamma
 from bnlab.labs.board import Told, exercise, setup as setup, side_by_side, size_slider
 from bnlab.labs.predict import predict as predict, review as review
 from bnlab.labs.view import Board, Experiment, Progress, View
@@ -220,48 +220,48 @@ def _ranks(sizes: Sequence[int], lines: Mapping[str, ArrayLike], name: str, titl
     )
 
 
-def bound(shares: Floats) -> float:
-    """The bound of exercise 1, nats, from shares (5, 2) of the five rows' hidden states."""
-    columns = np.array(FIVE).T
-    counts = [shares.sum(axis=0)[None], *(shares.T @ np.eye(3)[column] for column in columns)]
-    completed = sum(
-        lgamma(line.size) - lgamma(line.size + line.sum()) + sum(lgamma(1 + n) for n in line)
-        for table in counts
-        for line in table
-    )
-    return float(completed - (shares * np.log(np.maximum(shares, 1e-300))).sum())
+def vb_step(counts: list[Floats]) -> list[Floats]:
+    """The tables of exercise 1: each cell e to the slope of ln p(completed rows) in its count."""
+    lines = [n.sum(axis=1, keepdims=True) + n.shape[1] for n in counts]
+    power = np.vectorize(exp_digamma, otypes=[np.float64])
+    return [power(1 + n) / power(line) for n, line in zip(counts, lines, strict=True)]
 
 
-def right_bound(function: Callable[[Floats], Any]) -> Callable[[Floats], Any]:
-    """The student's function if it is the bound, else the lab's, so that later cells can run."""
-    some = [np.eye(2)[[0, 0, 0, 1, 1]], *np.random.default_rng(1).dirichlet([1, 1], size=(3, 5))]
+def right_step(function: Callable[[list[Floats]], Any]) -> Callable[[list[Floats]], Any]:
+    """The student's function if it is the step, else the lab's, so that later cells can run."""
     with suppress(Exception):  # what goes wrong, the check has told
-        if all(np.isclose(float(function(shares.copy())), bound(shares)) for shares in some):
+        if all(_agrees(function, counts) for counts in _some_counts()):
             return function
-    return bound
+    return vb_step
+
+
+def _some_counts() -> list[list[Floats]]:
+    """Counts of the five rows by three random Q, shapes (1, 2), (2, 3), (2, 3)."""
+    shares, columns = np.random.default_rng(2).dirichlet([1.0, 1.0], size=(3, 5)), np.array(FIVE).T
+    return [[q.sum(axis=0)[None], *(q.T @ np.eye(3)[column] for column in columns)] for q in shares]
+
+
+def _agrees(function: Callable[[list[Floats]], Any], counts: list[Floats]) -> bool:
+    found = function([n.copy() for n in counts])
+    return all(np.allclose(*pair, rtol=1e-4) for pair in zip(found, vb_step(counts), strict=True))
 
 
 @exercise(properties=5)
-def check_bound(function: Callable[[Floats], Any]) -> Told:
-    """Exercise 1: `function(Q)` is the bound for the five rows."""
-    model = HiddenModel([0, 1, 1], [2, 3, 3], hidden=[0])
-    exact = exact_evidence(model, np.array(FIVE)).log_value
-    some = np.random.default_rng(2).dirichlet([1.0, 1.0], size=(20, len(FIVE)))
-
-    def result(shares: Floats) -> float:
-        return float(function(shares.copy()))
-
-    sure = np.eye(2)[[0, 0, 0, 1, 1]]
-    yield "return one number"
-    yield np.isfinite(result(some[0]))
-    yield "a Q without doubt has one completion: ln p(D, H) of that one (0 ln 0 is 0)"
-    yield np.isclose(result(sure), bound(sure))
-    yield "swapping the names of the two states changes nothing"
-    yield np.isclose(result(some[0]), result(some[0][:, ::-1]))
-    yield "never above ln p(D)"
-    yield all(result(each) <= exact + 1e-9 for each in some)
-    yield "doubt counts: subtract the sum of Q ln Q over rows and states"
-    yield all(np.isclose(result(q), bound(q)) for q in some)
+def check_step(function: Callable[[list[Floats]], Any]) -> Told:
+    """Exercise 1: `function(N)` makes VB's tables from counts N of the five rows."""
+    some = _some_counts()
+    given = [n.copy() for n in some[0]]
+    tables = function(given)
+    yield "return one table for each of N, of the same shape"
+    yield [np.shape(table) for table in tables] == [n.shape for n in given]
+    yield "N is as it was before"
+    yield all(map(np.array_equal, given, some[0]))
+    yield "a cell is e to the slope: above 0; and lines add up to less than 1"
+    yield all((np.array(t) > 0).all() and (np.sum(t, axis=1) < 1).all() for t in tables)
+    yield "no rows: ln p has the slope -1 in a line of two cells, -1.5 in a line of three"
+    yield _agrees(function, [np.zeros(n.shape) for n in given])
+    yield "each slope belongs to its own count, the others as they are; move it by little"
+    yield all(_agrees(function, counts) for counts in some)
 
 
 @exercise(properties=7)
