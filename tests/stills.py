@@ -146,6 +146,31 @@ def dynamic_programming_twenty(speed):
     return at(speed)
 
 
+CHAIN = ("wine = ", "@cache\ndef log_alpha", "def metropolis", "def edges_given", "rng = Random(2)")
+
+
+@of("04_order_mcmc", *CHAIN, slow=True)
+def order_mcmc_effective_size(x):
+    first, last = 400, 81
+    d = x - x.mean()
+    cor = [float(d[: len(d) - t] @ d[t:] / (d @ d)) for t in range(last)]
+    stop = next(t for t in range(0, last, 2) if cor[t] + cor[t + 1] <= 0)
+    axes = (
+        Axis(f"draw (the first {first} of {len(x):,})", (0, first)),
+        Axis("p(edge | order)", (0, 1)),
+    )
+    trace = canvas("class → flavanoids", "The draws of an edge", *axes, size=(430, 260))
+    trace.line(list(range(first)), x[:first].tolist(), color=COLOURS[0])
+    axes = (
+        Axis(f"t (dashed: stop before t = {stop})", (-1, last)),
+        Axis("estimated cor(t)", (-0.2, 1)),
+    )
+    bars = canvas("Correlation of draws t apart", "Bars of cor(t), a line", *axes, size=(430, 260))
+    bars.segment(list(range(last)), 0, list(range(last)), cor, line_width=3, color=COLOURS[0])
+    bars.vspan([stop - 0.5], line_color=INK, line_dash="dashed", line_width=2)
+    return [trace, bars]
+
+
 @of("04_order_mcmc", "landscape = ")
 def order_mcmc_landscape(landscape):
     return [at(landscape, "orders", beta=beta, step=2000)[0] for beta in (1, 0.1)]

@@ -194,8 +194,7 @@ def test_the_time_stated_follows_the_rule_of_the_syllabus(path):
     text = (NOTEBOOKS / "SYLLABUS.md").read_text(encoding="utf-8")
     displayed = re.findall(r"\$\$.*?\$\$", "\n".join(sources["markdown"]), re.DOTALL)
     slower = minutes + sum(each.count(r"\\") + 1 for each in displayed) / 4
-    longer = re.search(r"labs ([\d, and]+) come to 65 minutes", text)[1]
-    assert 5 * round(slower / 5) == (65 if path.stem[:2] in longer else stated)
+    assert 5 * round(slower / 5) == stated and "leave all rounded times as they are" in text
     for said in ("180 words", "0.8 for each code", "3 for each widget", "1.5 for each prediction"):
         assert said in text
 

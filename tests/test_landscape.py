@@ -116,7 +116,7 @@ def test_the_walker_stays_in_its_mode_at_beta_1_and_leaves_it_when_hot() -> None
     view.step.value = lab.STEP_STOPS[-1]
     shown = view.shares.source("shares").data
     visited = {order for order, p in zip(shown["label"], shown["share"], strict=True) if p > 0}
-    assert [bool(visited & set(orders)) for orders in FIRST] == [False, True]
+    assert [bool(visited & set(orders)) for orders in FIRST] == [True, False]
     np.testing.assert_allclose(shown["exact"], exact(800, 1))
     assert view.orders.source("orders").data["share"] == shown["share"]
     view.beta.value = 0.1

@@ -81,7 +81,7 @@ def order_mcmc():
     for kind in landscape.KINDS:
         met = set(landscape.walk(data, kind, 1)[0][1:])
         never.append(1 - sum(p[order] for order in met))
-    yield "{:.3f} with swaps of neighbours, {:.3f} with swaps of any two".format(*never)
+    yield "{:.3f} with swaps of any two, {:.3f} with swaps of neighbours".format(*never)
 
 
 def direct_dag_sampling():

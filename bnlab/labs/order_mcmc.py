@@ -79,15 +79,26 @@ def four_runs(betas: Sequence[float], moves: int) -> bn.Draws:
     )
 
 
-def edge_given_orders(draws: bn.Draws, table: bn.ScoreTable, u: int, v: int, /) -> Floats:
-    """p(u -> v | order, data) of each drawn order, (chains, draws)."""
-    before = graphs.predecessor_masks(draws.values.reshape(-1, table.n))[:, v]
+def edge_given_orders(
+    draws: bn.Draws, table: bn.ScoreTable, u: int, v: int, /, every: int = 1
+) -> Floats:
+    """p(u -> v | order, data) of each drawn order, or of every so-manyth, (chains, draws)."""
+    orders = draws.values[:, ::every]
+    before = graphs.predecessor_masks(orders.reshape(-1, table.n))[:, v]
     sets, which = np.unique(before, return_inverse=True)
     within = (table.parents[v] & ~sets[:, None]) == 0
     log_phi = np.where(within, table.log_phi[v], -np.inf)
     phi = np.exp(log_phi - log_phi.max(axis=1, keepdims=True))
     given: Floats = phi @ (table.parents[v] >> u & 1) / phi.sum(axis=1)
-    return given[which].reshape(draws.values.shape[:2])
+    return given[which].reshape(orders.shape[:2])
+
+
+def worst_rhat(draws: bn.Draws, table: bn.ScoreTable, /) -> float:
+    """The largest R-hat of an edge, from at most 2,250 draws of each chain."""
+    every = -(-draws.values.shape[1] // 2250)
+    pairs = permutations(range(table.n), 2)
+    edges = (edge_given_orders(draws, table, u, v, every) for u, v in pairs)
+    return max(map(diagnostics.rhat, edges))
 
 
 @exercise(properties=4)
