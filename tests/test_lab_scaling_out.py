@@ -99,27 +99,30 @@ def test_speed_up_follows_its_sliders() -> None:
     assert "20 jobs of 1.8e+02 s" in speed.speed.caption
 
 
-def test_annealing_plan_follows_its_sliders() -> None:
-    plan = lab.AnnealingPlan()
+def test_annealing_plan_follows_its_slider() -> None:
+    plan, job = lab.AnnealingPlan(), 3873 * 0.16
     minutes = {}
-    for jobs, cores in ((140, 70), (140, 100), (140, 140), (1000, 100), (10_000, 100)):
-        plan.jobs.value, plan.cores.value = jobs, cores
-        minutes[jobs, cores] = plan.time.source("minutes_points").data["y"][0]
-    assert minutes[140, 70] == minutes[140, 100] == pytest.approx((30 + 2 * 86_400 / 140) / 60)
-    assert minutes[140, 140] == pytest.approx((30 + 139 * 0.14344 + 86_400 / 140) / 60, rel=0.05)
-    assert minutes[1000, 100] == pytest.approx((30 + 10 * 86.4) / 60)
-    assert minutes[10_000, 100] == pytest.approx((30 + 1434.4 + 8.64) / 60, rel=1e-3)
-    assert "10,000 jobs of 8.6 seconds, 100 rounds" in plan.time.caption
-    assert plan.paid.source("paid_points").data["y"][0] == pytest.approx(100 * 24.55 / 60, rel=1e-2)
+    for cores in (47, 50, 70, 100, 140, 200):
+        plan.cores.value = cores
+        minutes[cores] = plan.time.source("minutes_points").data["y"][0]
+        paid = plan.paid.source("paid_points").data["y"][0]
+        assert paid == pytest.approx(cores * minutes[cores] / 60)
+    assert minutes[47] == minutes[50] == pytest.approx((30 + 3 * job) / 60)
+    assert minutes[70] == minutes[100] == pytest.approx((30 + 2 * job) / 60)
+    assert minutes[140] == minutes[200] == pytest.approx((30 + 140 * 0.14344 + job) / 60, rel=1e-5)
+    assert "140 jobs of 10 minutes, 1 rounds" in plan.time.caption
+    stairs = plan.time.source("minutes").data["ys"][1]  # of all numbers of cores
+    assert stairs[138] == stairs[69] == minutes[70] and stairs[139] == minutes[140]
 
 
 @pytest.mark.slow
-def test_the_package_makes_about_140_jobs_of_the_plan() -> None:
+def test_the_package_makes_the_jobs_of_the_plan_and_of_its_part() -> None:
     from bnlab.annealing.runs import _block_size
 
     walker = OrderWalker.of(bn.score_families(lab.letters(), bn.BDeu(1.0), max_parents=3))
-    size = _block_size(walker, 1600, 540_000, lab.Ledger())
-    assert 540_000 / size == pytest.approx(140, rel=0.02)
+    for runs, size, jobs in ((540_000, 3873, 140), (60, 6, 10)):
+        assert _block_size(walker, 1600, runs, lab.Ledger()) == size
+        assert math.ceil(runs / size) == jobs
 
 
 @pytest.mark.slow
