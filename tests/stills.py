@@ -420,10 +420,9 @@ def own_soils(big, NONE, FEW, MANY, slugs, bloom, clay):
 TRUE = {"line_color": INK, "line_dash": "dashed", "line_width": 2}  # of the line at the truth
 TRUE_SHARE = 0.635
 ASKED_FOR = "share that flowers without slugs"
-ANSWERED = (*SHARES, "QUESTION", "def if_set", "rng = np.random.default_rng(2)")
+ANSWERED = (*SHARES, "def show_soils", "rng = np.random.default_rng(2)", "QUESTION")
 TREATED = (*ANSWERED, "def fill", "def mean_answer")
-DRAWN = (*ANSWERED, "def posterior", "dags = ", "tiers = ")
-ASKED = (*DRAWN, "def ask(", "decisions = ")
+ASKED = (*ANSWERED, "def ask(", "free = ")
 
 
 @of("14_your_own_data", *TREATED, slow=True)
@@ -447,48 +446,17 @@ def own_missing(gardens):
     return [picture]
 
 
-@cache
-def told() -> Any:
-    """What lab 14 has asked: run once for three pictures."""
-    return run("14_your_own_data", ASKED)
-
-
-def humps(title: str, way: str) -> list[Any]:
+@of("14_your_own_data", *ASKED, slow=True)
+def own_humps(free):
     bins = np.linspace(0.25, 0.85, 31)
-    counts = np.histogram(told()["answered"][way][0], bins)[0].tolist()
-    alt = f"Histogram of the answers of 1,000 DAGs. {title}"
-    axes = Axis(ASKED_FOR), Axis("draws", (0, 270))
-    picture = canvas(title, alt, *axes, size=(380, 260))
+    counts = np.histogram(free[0], bins)[0].tolist()
+    alt = "Histogram of the answers of 1,000 DAGs without tiers"
+    axes = Axis(ASKED_FOR), Axis("draws", (0, 140))
+    picture = canvas("", alt, *axes, size=(420, 260))
     picture.quad(bins[:-1].tolist(), bins[1:].tolist(), counts, 0, color=COLOURS[0])
     for at_share, said, align in (0.42, "seen: 0.43 ", "right"), (0.65, " true: 0.64", "left"):
-        letter(picture, [at_share], [250], [said], align=align)
+        letter(picture, [at_share], [130], [said], align=align)
     picture.vspan([0.43, TRUE_SHARE], **TRUE)
-    return [picture]
-
-
-@of("14_your_own_data", slow=True)
-def own_humps():
-    return humps("Without tiers", "no tiers")
-
-
-@of("14_your_own_data", slow=True)
-def own_tiers():
-    return humps("With tiers", "tiers")
-
-
-@of("14_your_own_data", slow=True)
-def own_decisions():
-    answers = {name: found[0] for name, found in told()["decisions"].items()}
-    means = [each.mean() for each in answers.values()]
-    low, high = ([np.quantile(each, q) for each in answers.values()] for q in (0.025, 0.975))
-    alt = "The interval of the answer for each decision, lines at the truth and at the share now"
-    lines = "(dashed: the truth, 0.64; dotted: now, 0.47)"
-    axes = Axis(f"{ASKED_FOR} {lines}", (0.3, 0.95)), Axis("", list(answers)[::-1])
-    picture = canvas("", alt, *axes, size=(620, 270))
-    picture.vspan([TRUE_SHARE], **TRUE)
-    picture.vspan([0.47], **TRUE | {"line_dash": "dotted"})
-    picture.segment(low, list(answers), high, list(answers), line_width=4, color=COLOURS[0])
-    picture.scatter(means, list(answers), size=11, color=COLOURS[0])
     return [picture]
 
 

@@ -238,10 +238,10 @@ class Study:
             watcher(self.analysis)
 
 
-def show_answers(decisions: Mapping[str, tuple[Any, str]], /) -> None:
+def show_answers(decisions: Mapping[str, tuple[Any, ...]], /) -> None:
     """Print the mean and the middle 95 % of each decision's answers, and R-hat if of chains."""
     rows = []
-    for name, (answers, origin) in decisions.items():
+    for name, (answers, origin, *_) in decisions.items():
         low, high = np.quantile(answers, [0.025, 0.975])
         told = f"{rhat(answers.reshape(CHAINS, -1)):.3f}" if origin == "chains" else origin
         rows.append([name, answers.mean(), f"{low:.2f} to {high:.2f}", told])
