@@ -55,6 +55,13 @@ def test_members_are_the_whole_class_and_their_best_addition_is_that_of_ges() ->
         assert np.nanmax(lab.additions("coronary", edges)) == pytest.approx(step.gain)
 
 
+def test_pairs_are_wrong_once_each_whatever_the_member() -> None:
+    chain, back, collider = [0, 1, 2], [2, 4, 0], [0, 5, 0]  # 0 → 1 → 2, 2 → 1 → 0, 0 → 1 ← 2
+    assert lab.wrong_pairs(np.array(chain), np.array(back)) == 0
+    assert lab.wrong_pairs(np.array(chain), np.array(collider)) == 2
+    assert lab.wrong_pairs(np.array([0, 0, 0]), np.array(chain)) == 2
+
+
 def test_random_networks_are_dags_with_few_parents() -> None:
     dags = np.array([net.dag for net in lab.truths()])
     assert dags.shape == (40, 7)

@@ -94,6 +94,12 @@ def _listed(case: Case) -> bn.Draws:
     return bn.k_best_dags(table(case), COUNTS[-1]).as_draws(log_z=exact(case).log_z)
 
 
+def wrong_pairs(dag: Ints, true: Ints, /) -> int:
+    """How many pairs of nodes the classes of two DAGs join differently."""
+    other = bn.graphs.cpdag(dag) != bn.graphs.cpdag(true)
+    return int((other | other.T).sum()) // 2
+
+
 class Members(View):
     """The members of a class on the way of GES, and what an edge added to each of them gains."""
 
