@@ -6,7 +6,7 @@ from math import exp, log
 import numpy as np
 import pytest
 
-from bnlab.hidden import AIS, RowDirichlet, Warped, anneal, exact_evidence
+from bnlab.hidden import AIS, RowDirichlet, Warped, exact_evidence
 from bnlab.labs import hidden_annealing as lab
 from bnlab.labs.hidden_annealing import (
     LOOP_ROWS,
@@ -91,14 +91,6 @@ def test_slopes_of_parts_are_of_one_magnitude() -> None:
     assert 0.8 < slopes[0] / slopes[-1] < 1.3
 
 
-def test_noise_is_the_spread_of_single_runs() -> None:
-    rng, again = np.random.default_rng(1), np.random.default_rng(1)
-    found = lab.noise_of_runs([10], ROWWISE, steps=16, runs=5, rng=rng)
-    method = AIS(Warped(16), ROWWISE)
-    same = anneal(lab.true_model(), lab.rows(10), runs=5, rng=again, method=method)
-    assert found == {10: pytest.approx(same.log_weight.std(ddof=1))}
-
-
 @pytest.mark.slow
 def test_sides_close() -> None:
     sides = lab.Sides(stops=[16, 1024])
@@ -129,18 +121,38 @@ def test_loops_answer_from_runs_made_before() -> None:
     assert loops.ratios.caption.startswith(f"Reverse − upward: {gap:.1f} nats")
 
 
-def test_check_of_the_best_rank(capsys: pytest.CaptureFixture[str]) -> None:
-    def right(log_evidence):
-        p = np.sort(np.exp(log_evidence - log_evidence.max()))[::-1]
-        return p @ np.arange(1, p.size + 1) / p.sum()
+def test_check_of_completed_rows(capsys: pytest.CaptureFixture[str]) -> None:
+    def right(N, row, rng, *, by=1, other=False, early=False):
+        y1, y2 = row
+        if early:
+            N[0][0] += 1
+        p = [
+            N[0][0, h] / N[0].sum() * N[1][h, y1] / N[1][h].sum() * N[2][h, y2] / N[2][h].sum()
+            for h in (0, 1)
+        ]
+        h = int(rng.random() * sum(p) > p[0])
+        N[0][0, h] += by
+        N[1][h, y1] += by
+        N[2][1 - h if other else h, y2] += by
+        return sum(p)
 
-    assert not lab.check_best_rank(lambda values: None)
-    assert not lab.check_best_rank(lambda values: 1)
-    assert not lab.check_best_rank(
-        lambda values: np.exp(values) @ np.arange(1, values.size + 1) / np.exp(values).sum()
-    )
-    assert lab.check_best_rank(right)
-    assert capsys.readouterr().out.count("not yet") == 3
+    def shared(N, row, rng):  # columns without regard to h
+        p = N[1][:, row[0]].sum() / N[1].sum() * N[2][:, row[1]].sum() / N[2].sum()
+        lab.complete(N, row, rng)
+        return p
+
+    assert not lab.check_complete(lambda N, row, rng: None)
+    assert not lab.check_complete(lambda N, row, rng: 1 / 9)
+    assert not lab.check_complete(shared)
+    for wrong in ({"by": 0}, {"other": True}, {"early": True}):
+        assert not lab.check_complete(lambda *given, wrong=wrong: right(*given, **wrong))
+        assert (
+            lab.right_complete(lambda *given, wrong=wrong: right(*given, **wrong)) is lab.complete
+        )
+    assert lab.right_complete(lambda N, row, rng: None) is lab.complete
+    assert lab.right_complete(right) is right
+    assert lab.check_complete(right)
+    assert capsys.readouterr().out.count("not yet") == 6
 
 
 def test_check_of_noisy_ranks(capsys: pytest.CaptureFixture[str]) -> None:
