@@ -78,10 +78,10 @@ class Clock:
 def spoken(seconds: float, /) -> str:
     """Return a time in words."""
     units = (("years", 31_557_600), ("days", 86_400), ("hours", 3600), ("minutes", 60))
-    for unit, length in units:
-        if seconds >= length * (2 if unit in ("years", "days") else 1):
-            return f"{float(f'{seconds / length:.2g}'):,.12g} {unit}"
-    return f"{seconds:.2g} seconds"
+    fits = (each for each in units if seconds >= each[1] * (2 if each[1] > 3600 else 1))
+    unit, length = next(fits, ("seconds", 1))
+    told = f"{float(f'{seconds / length:.2g}'):,.12g}"
+    return f"{told} {unit.removesuffix('s') if told == '1' else unit}"
 
 
 def seed_of(rng: np.random.Generator, /) -> str:

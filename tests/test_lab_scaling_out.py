@@ -74,7 +74,7 @@ def test_words_for_times_and_sizes() -> None:
     assert [lab.spoken(t) for t in (0.21, 3599, 3601, 1e5, 1e9, 1.67e11)] == [
         "0.21 seconds",
         "60 minutes",
-        "1 hours",
+        "1 hour",
         "28 hours",
         "32 years",
         "5,300 years",
