@@ -132,6 +132,16 @@ def test_reversals_lead_from_one_free_swap_to_another_within_a_class() -> None:
     assert bn.graphs.markov_equivalent(masks[0], masks).all()
 
 
+def relocated(A):
+    """The partitions in which one node stands elsewhere, or again where it was; some have ∅."""
+    for v in sorted(frozenset().union(*A)):
+        rest = [layer - {v} for layer in A]
+        for i in range(len(rest) + 1):
+            yield (*rest[:i], frozenset({v}), *rest[i:])
+        for i, layer in enumerate(rest):
+            yield (*rest[:i], layer | {v}, *rest[i + 1 :])
+
+
 @pytest.mark.slow
 def test_moves_on_partitions_lead_to_the_other_swap_through_improbable_ones_only() -> None:
     """Always on from the most probable partition reached so far, until the third board is."""
@@ -151,12 +161,7 @@ def test_moves_on_partitions_lead_to_the_other_swap_through_improbable_ones_only
         return total
 
     def near(A):
-        for v in range(10):
-            rest = [layer - {v} for layer in A]
-            for i in range(len(rest) + 1):
-                yield (*rest[:i], frozenset({v}), *rest[i:])
-            for i, layer in enumerate(rest):
-                yield (*rest[:i], layer | {v}, *rest[i + 1 :])
+        yield from relocated(A)
         yield from (swapped(A, u, v) for u, v in combinations(range(10), 2))
         yield from ((*A[:i], A[i] | A[i + 1], *A[i + 2 :]) for i in range(len(A) - 1))
         for i, layer in enumerate(A):
@@ -186,14 +191,6 @@ def test_relocations_put_one_node_elsewhere_and_swaps_exchange_two() -> None:
         if set(layer) == set(range(max(layer) + 1))
     }
     assert len(everything) == 13 and everything == set(names["p_A"])
-
-    def relocated(A):
-        for v in range(3):
-            rest = [layer - {v} for layer in A]
-            for i in range(len(rest) + 1):
-                yield (*rest[:i], frozenset({v}), *rest[i:])
-            for i, layer in enumerate(rest):
-                yield (*rest[:i], layer | {v}, *rest[i + 1 :])
 
     def exchanged(A):
         for u, v in combinations(range(3), 2):

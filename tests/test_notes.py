@@ -24,7 +24,8 @@ def start_here():
     edges = {m: lab.posterior(data, m).edges for m in stops(lab.STEPS, data.m)}
     u, v = data.index("Proteins"), data.index("Pressure")
     p = {m: f"{edges[m][u, v]:.2f}" for m in (200, 1000, data.m)}
-    yield f"Pressure has {p[200]} at 200 rows, {p[1000]} at 1,000 and {p[data.m]} with all"
+    later = f"{p[1000]} at 1,000 and {p[data.m]} with all"
+    yield f"Proteins → Pressure has {p[200]} at 200 rows, {later}"
     whole = [(data, data.m) for data in map(lab.table, lab.DATASETS)]
     gaps = (lab.paths(*all_rows) - lab.posterior(*all_rows).edges for all_rows in whole)
     coronary, game, *others = (int((gap > 0.3).sum()) for gap in gaps)

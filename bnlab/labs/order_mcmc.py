@@ -3,7 +3,7 @@
 Its view, of a chain move by move, is in `bnlab.labs.landscape`.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
 from itertools import permutations, product
 from math import log
@@ -93,12 +93,16 @@ def edge_given_orders(
     return given[which].reshape(orders.shape[:2])
 
 
+def _every_edge(draws: bn.Draws, table: bn.ScoreTable, every: int = 1) -> Iterator[Floats]:
+    """`edge_given_orders` of each pair of nodes."""
+    pairs = permutations(range(table.n), 2)
+    return (edge_given_orders(draws, table, u, v, every) for u, v in pairs)
+
+
 def worst_rhat(draws: bn.Draws, table: bn.ScoreTable, /) -> float:
     """The largest R-hat of an edge, from at most 2,250 draws of each chain."""
     every = -(-draws.values.shape[1] // 2250)
-    pairs = permutations(range(table.n), 2)
-    edges = (edge_given_orders(draws, table, u, v, every) for u, v in pairs)
-    return max(map(diagnostics.rhat, edges))
+    return max(map(diagnostics.rhat, _every_edge(draws, table, every)))
 
 
 @exercise(properties=4)
@@ -123,10 +127,7 @@ def check_rhat(function: Callable[[Floats], float]) -> Told:
     table = posterior(boards(TWICE)).table
     draws = bn.sample_orders(table, draws=5000, chains=4, rng=np.random.default_rng(1))
     with np.errstate(all="ignore"):  # W may be 0
-        edges = [
-            float(function(edge_given_orders(draws, table, u, v)))
-            for u, v in permutations(range(table.n), 2)
-        ]
+        edges = [float(function(given)) for given in _every_edge(draws, table)]
     print(
         f"R-hat of ln p̃: {function(draws.log_target):.3f}. R-hat of the edges: "
         f"{sum(each > 1.01 for each in edges)} of {len(edges)} above 1.01, the largest "

@@ -23,7 +23,7 @@ from bnlab.labs.board import Told, bdeu_table, exercise, setup as setup, size_sl
 from bnlab.labs.predict import predict as predict, review as review
 from bnlab.labs.view import Board, View
 from bnlab.memory import sized as sized
-from bnlab.running import BYTES_A_SECOND, MAX_BYTES, Executor, spoken as spoken
+from bnlab.running import BYTES_A_SECOND, Executor, job_size, spoken as spoken
 
 LEAST_RUNS, MOST_WORK = 100, 1.3  # of a plan: runs, and steps over those of very long runs
 ROWS, MAX_PARENTS = 106, 3
@@ -124,13 +124,13 @@ class AnnealingPlan(View):
 
     def draw(self, cores: int) -> Board:
         """Minutes and core-hours by the number of cores, and those of yours."""
-        share = math.ceil(RUNS * parcel_bytes(58) / MAX_BYTES)  # runs in a job
-        send = parcel_bytes(58) / BYTES_A_SECOND
-        load = Load(math.ceil(RUNS / share), share * RUN, START, send)
+        parcel = parcel_bytes(58)
+        share = job_size(RUNS, RUN, parcel)  # runs in a job
+        load = Load(math.ceil(RUNS / share), share * RUN, START, parcel / BYTES_A_SECOND)
         offered = np.arange(1, STOPS[-1] + 1)
         walls = np.array([load.wall(p) for p in offered.tolist()]) / 60
         evenly = RUNS * RUN / 60 / offered
-        waits = {"divided evenly": evenly, "in 140 jobs": walls}
+        waits = {"divided evenly": evenly, f"in {load.jobs} jobs": walls}
         paid = {label: offered * each / 60 for label, each in waits.items()}
         wait, cost = load.wall(cores) / 60, load.cost(cores) / 3600
         point, title = ("your cores", cores, wait), "Until the last run is done"
