@@ -1,10 +1,12 @@
 """Lab 10 without a browser: its simulated rows, its widgets and its checks."""
 
+from functools import partial
 from itertools import pairwise
 from math import exp, log
 
 import numpy as np
 import pytest
+from scipy.stats import dirichlet
 
 from bnlab.hidden import AIS, RowDirichlet, Warped, exact_evidence
 from bnlab.labs import hidden_annealing as lab
@@ -18,6 +20,7 @@ from bnlab.labs.hidden_annealing import (
     THESIS,
     loop,
 )
+from bnlab.labs.hidden_scores import structures
 from bnlab.papers.beal2003.study import both_ways
 
 ROWWISE = RowDirichlet()
@@ -30,9 +33,9 @@ def go_on(*_: object) -> bool:
 @pytest.mark.slow
 def test_gold_is_above_the_bound_without_its_alias_term() -> None:
     found = lab.gold(10)
-    aliases = np.log([model.aliases for model in lab.structures()])
+    aliases = np.log([model.aliases for model in structures()])
     assert (lab.scored(10)["VB"] - aliases <= found + 1.5).all()
-    apart = exact_evidence(lab.structures()[0], lab.rows(10))  # nothing hidden has a child
+    apart = exact_evidence(structures()[0], lab.rows(10))  # nothing hidden has a child
     assert found[0] == pytest.approx(apart.log_value)
 
 
@@ -121,37 +124,36 @@ def test_loops_answer_from_runs_made_before() -> None:
     assert loops.ratios.caption.startswith(f"Reverse − upward: {gap:.1f} nats")
 
 
-def test_check_of_completed_rows(capsys: pytest.CaptureFixture[str]) -> None:
-    def right(N, row, rng, *, by=1, other=False, early=False):
-        y1, y2 = row
-        if early:
-            N[0][0] += 1
-        p = [
-            N[0][0, h] / N[0].sum() * N[1][h, y1] / N[1][h].sum() * N[2][h, y2] / N[2][h].sum()
-            for h in (0, 1)
-        ]
-        h = int(rng.random() * sum(p) > p[0])
-        N[0][0, h] += by
-        N[1][h, y1] += by
-        N[2][1 - h if other else h, y2] += by
-        return sum(p)
+def test_check_of_a_run(capsys: pytest.CaptureFixture[str]) -> None:
+    def log_likelihood(theta, rows):
+        y1, y2 = np.transpose(rows)
+        return np.log((theta[0].T * theta[1][:, y1] * theta[2][:, y2]).sum(axis=0)).sum()
 
-    def shared(N, row, rng):  # columns without regard to h
-        p = N[1][:, row[0]].sum() / N[1].sum() * N[2][:, row[1]].sum() / N[2].sum()
-        lab.complete(N, row, rng)
-        return p
+    def move(theta, v, j, beta, rows, rng):
+        there, old, width = [table.copy() for table in theta], theta[v][j], 0.3 * beta * len(rows)
+        new = there[v][j] = rng.dirichlet(1 + width * old)
+        log_a = beta * (log_likelihood(there, rows) - log_likelihood(theta, rows))
+        log_a += dirichlet.logpdf(old, 1 + width * new) - dirichlet.logpdf(new, 1 + width * old)
+        return there if -rng.standard_exponential() < log_a else theta
 
-    assert not lab.check_complete(lambda N, row, rng: None)
-    assert not lab.check_complete(lambda N, row, rng: 1 / 9)
-    assert not lab.check_complete(shared)
-    for wrong in ({"by": 0}, {"other": True}, {"early": True}):
-        assert not lab.check_complete(lambda *given, wrong=wrong: right(*given, **wrong))
-        assert (
-            lab.right_complete(lambda *given, wrong=wrong: right(*given, **wrong)) is lab.complete
-        )
-    assert lab.right_complete(lambda N, row, rng: None) is lab.complete
-    assert lab.right_complete(right) is right
-    assert lab.check_complete(right)
+    def run(theta, betas, rows, rng, *, early=False, kept=True, late=False, size=1):
+        log_w = 0.0
+        for i, (before, beta) in enumerate(pairwise(betas)):
+            old = theta
+            moved = move(old, *lab.LINES[i % 5], before if early else beta, rows, rng)
+            theta = moved if kept else old
+            log_w += (beta - before) ** size * log_likelihood(moved if late else old, rows)
+        return log_w
+
+    wrong = {"early": True}, {"kept": False}, {"late": True}, {"size": 2}, {"size": 0}
+    for how in wrong:
+        assert not lab.check_anneal(partial(run, **how))
+        assert lab.right_anneal(partial(run, **how), log_likelihood, move) is not run
+    ours = lab.right_anneal(lambda *given: None, log_likelihood, move)
+    assert lab.right_anneal(run, log_likelihood, move) is run
+    assert not lab.check_anneal(lambda *given: None)
+    assert lab.check_anneal(ours)
+    assert lab.check_anneal(run)
     assert capsys.readouterr().out.count("not yet") == 6
 
 

@@ -1,11 +1,9 @@
-"""The views and the checks of notebooks/10_hidden_annealing.ipynb.
-
-Annealing on the true structure from both sides and along the schedule; SMC; ranks under noise.
-"""
+"""The views and the checks of notebooks/10_hidden_annealing.ipynb."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from itertools import product
+from itertools import pairwise, product
+from math import log
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +11,7 @@ import numpy as np
 import bnlab as bn
 from bnlab import plots
 from bnlab.checks import Floats, Ints
-from bnlab.hidden import AIS, SMC, JointDirichlet, RowDirichlet, Warped
+from bnlab.hidden import AIS, SMC, HiddenModel, JointDirichlet, RowDirichlet, Warped
 from bnlab.labs.board import Told, choice, exercise, if_right, setup as setup, size_slider
 from bnlab.labs.hidden_scores import (
     NAMES,
@@ -22,7 +20,6 @@ from bnlab.labs.hidden_scores import (
     rank as rank,
     rows as rows,
     scored as scored,
-    structures as structures,
     true_model as true_model,
     true_number as true_number,
 )
@@ -34,8 +31,10 @@ from bnlab.papers.beal2003.world import ARITIES, SIZES, TABLE_6_3
 # Shapes of the schedule (6.73), from slowest at the prior to even.
 SHAPES = {"e = 0.05": 0.05, "e = 0.2 (thesis)": 0.2, "e = 1": 1.0, "linear": 1e9}
 Completions = Mapping[tuple[int, ...], float]  # H -> ln p(D, H)
-Completing = Callable[[list[Floats], Sequence[int], np.random.Generator], Any]
-FILLED = (3, 4, 3, 1, 2, 1, 4, 2, 2, 2, 2, 1, 1, 5)  # counts N: (1, 2), (2, 3) and (2, 3) cells
+Annealing = Callable[[Any, Any, Any, np.random.Generator], Any]
+FIVE = ((0, 0), (0, 0), (1, 1), (2, 2), (2, 2))
+START = (np.full((1, 2), 0.5), *(np.array([[0.6, 0.2, 0.2], [0.2, 0.2, 0.6]]),) * 2)
+LINES = ((0, 0), (1, 0), (1, 1), (2, 0), (2, 1))  # (v, j)
 Redraws = JointDirichlet | RowDirichlet
 MOVES: Mapping[str, Redraws] = {
     "one line at a time": RowDirichlet(),
@@ -229,47 +228,48 @@ class Loops(View):
         }
 
 
-def complete(N: list[Floats], row: Sequence[int], rng: np.random.Generator) -> float:
-    """Exercise 1, solved: p(row | counts N); the row enters N in a state that is drawn."""
-    y1, y2 = row
-    p = N[0][0] * N[1][:, y1] * N[2][:, y2] / N[0].sum() / N[1].sum(axis=1) / N[2].sum(axis=1)
-    h = int(rng.random() * p.sum() > p[0])
-    for table, j, c in zip(N, (0, h, h), (h, y1, y2), strict=True):
-        table[j, c] += 1
-    return float(p.sum())
+def right_anneal(function: Annealing, log_likelihood: Any, move: Any) -> Annealing:
+    """The student's function if it anneals, else one that does, by these parts of the notebook."""
+
+    def ours(theta: Any, betas: Any, rows: Any, rng: np.random.Generator) -> Any:
+        log_w = 0.0
+        for i, (before, beta) in enumerate(pairwise(betas)):
+            log_w += (beta - before) * log_likelihood(theta, rows)
+            theta = move(theta, *LINES[i % 5], beta, rows, rng)
+        return log_w
+
+    return if_right(function, _anneals, ours)
 
 
-def right_complete(function: Completing) -> Completing:
-    """The student's function if it completes rows, else the lab's."""
-    return if_right(function, _completes, complete)
+def _run(function: Annealing, betas: Any, seed: int = 1) -> float:
+    rng = np.random.default_rng(seed).spawn(1)[0]
+    for table in START:  # as the package, which drops them
+        rng.dirichlet(np.ones(table.shape[1]), size=len(table))
+    return float(function([table.copy() for table in START], betas, FIVE, rng))
 
 
-def _completed(function: Completing, cells: Sequence[int], row: Sequence[int], seed: int) -> Floats:
-    """What the function returns, and then what it leaves in the 14 cells."""
-    parts = np.split(np.array(cells, np.float64), (2, 8))
-    N = [part.reshape(shape) for part, shape in zip(parts, ((1, 2), (2, 3), (2, 3)), strict=True)]
-    return np.array([function(N, row, np.random.default_rng(seed)), *np.concatenate(N, axis=None)])
+def _anneals(function: Annealing) -> bool:
+    """Whether its runs, up and back, are those of the package."""
+    model, x = HiddenModel([0, 1, 1], [2, 3, 3], hidden=[0]), np.linspace(0, 1, 21)
+    how: Any = {"runs": 1, "method": AIS(Warped(20)), "start": START}
+
+    def off(seed: int, sign: int) -> float:
+        how.update(rng=np.random.default_rng(seed), reverse=sign < 0)
+        ours = _run(function, (0.2 * x / (1.2 - x))[::sign], seed)
+        return float(abs(sign * ours - bn.hidden.anneal(model, FIVE, **how).log_weight[0]))
+
+    return all(off(seed, sign) < 1e-6 for seed, sign in product(range(5), (1, -1)))
 
 
-def _completes(function: Completing) -> bool:
-    some = [(FILLED, row, seed) for seed, row in enumerate(product(range(3), repeat=2))]
-    return all(np.allclose(_completed(function, *t), _completed(complete, *t)) for t in some)
-
-
-@exercise(properties=5)
-def check_complete(function: Completing) -> Told:
-    """Exercise 1: `function(N, row, rng)` completes a row, and returns p(row | counts)."""
+@exercise(properties=3)
+def check_anneal(function: Annealing) -> Told:
+    """Exercise 1: `function(theta, betas, rows, rng)` is ln w of a run."""
     yield "return one number"
-    yield np.isfinite(_completed(function, [1] * 14, (0, 0), 1)[0])
-    yield "the first row: 1/9"
-    yield np.isclose(_completed(function, [1] * 14, (0, 0), 1)[0], 1 / 9)
-    yield "by hand: after (0, 0) in state 0 the same row has 11/54"
-    yield np.isclose(_completed(function, [2, 1] + 2 * [2, 1, 1, 1, 1, 1], (0, 0), 1)[0], 11 / 54)
-    yield "whatever the counts, the nine possible rows add up to 1"
-    every = product(range(3), repeat=2)
-    yield np.isclose(sum(_completed(function, FILLED, row, 1)[0] for row in every), 1)
-    yield "add 1 to three cells of N: that of h, and those of y1 and y2 given the h that was drawn"
-    yield _completes(function)
+    yield np.isfinite(_run(function, [0, 1]))
+    yield "one step from 0 to 1: ln p(D | theta) of the tables that the run starts at"
+    yield np.isclose(_run(function, [0, 1]), log(6.4e-5))
+    yield "in each step weigh by the change of beta, then move at the new beta; go on from there"
+    yield _anneals(function)
 
 
 @exercise(properties=6)
