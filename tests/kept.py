@@ -25,10 +25,9 @@ REAL = {"nk2013"}
 SOLVED = {
     "11_structure_mcmc": (
         "rule-checked",
-        "small-steps",
         "by-way",
         "moves-checked",
-        "swap-checked",
+        "relocation-checked",
         "w11c28",
     ),
     "13_structure_search": ("gain-checked",),

@@ -1,7 +1,6 @@
 """Lab 11 without a browser: its chains, its widget and its checks."""
 
 from functools import cache
-from heapq import heappop, heappush
 from itertools import combinations, product
 
 import networkx as nx
@@ -26,7 +25,7 @@ def walked():
 
 def errors_of(run, exact):
     chains = [bn.graphs.to_adjacency(chain[50:]).mean(axis=0) for chain in run.values]
-    return np.array([np.abs(edges - exact.edges).sum() for edges in chains])
+    return np.array([bn.diagnostics.sad(edges, exact.edges) for edges in chains])
 
 
 @cache
@@ -63,10 +62,11 @@ def test_only_both_moves_together_find_all_modes(
         assert (each.max() > 2) == (kind == "both")
     assert found["exact draws"] == 4
     table = [line.split() for line in capsys.readouterr().out.splitlines()[2:]]
-    shown = {" ".join(line[:-2]): [float(cell) for cell in line[-2:]] for line in table}
+    shown = {" ".join(line[:-3]): [float(cell) for cell in line[-3:]] for line in table}
     assert list(shown) == [*runs, "exact draws"]
     for kind in runs:
-        met, worst = shown[kind]
+        met, worst, off = shown[kind]
+        assert off == pytest.approx(errors_of(runs[kind], exact).mean(), abs=0.0051)
         assert met == pytest.approx(found[kind], abs=0.0051)
         assert (worst == np.inf) == (kind == "DAG walk")
     assert found["DAG walk"] == 1 and 1 < found["partition walk"] <= 2 and found["both"] > 3
@@ -142,55 +142,15 @@ def relocated(A):
             yield (*rest[:i], layer | {v}, *rest[i + 1 :])
 
 
-@pytest.mark.slow
-def test_moves_on_partitions_lead_to_the_other_swap_through_improbable_ones_only() -> None:
-    """Always on from the most probable partition reached so far, until the third board is."""
-    names = three_boards()
-    log_phi, layers, swapped = lab.families(names["boards"]), names["layers"], names["swapped"]
-
-    @cache
-    def log_sum(v, before, last):
-        sets = [w for P, w in log_phi[v].items() if P <= before and (P & last or not last)]
-        return np.logaddexp.reduce(sets)
-
-    def log_weight(partition):
-        total, before, last = 0.0, frozenset(), frozenset()
-        for layer in partition:
-            total += sum(log_sum(v, before, last) for v in layer)
-            before, last = before | layer, layer
-        return total
-
-    def near(A):
-        yield from relocated(A)
-        yield from (swapped(A, u, v) for u, v in combinations(range(10), 2))
-        yield from ((*A[:i], A[i] | A[i + 1], *A[i + 2 :]) for i in range(len(A) - 1))
-        for i, layer in enumerate(A):
-            for k in range(1, len(layer)):
-                for part in map(frozenset, combinations(layer, k)):
-                    yield (*A[:i], part, layer - part, *A[i + 1 :])
-
-    start, end = layers(names["first"]), layers(names["third"])
-    seen, queue, lowest = {start}, [(-log_weight(start), 0, start)], np.inf
-    while True:
-        lost, _, A = heappop(queue)
-        lowest = min(lowest, -lost)
-        if end == A:
-            break
-        for B in {tuple(filter(None, B)) for B in near(A)} - seen:
-            seen.add(B)
-            heappush(queue, (-log_weight(B), len(seen), B))
-    assert lowest - log_weight(start) < -np.log(100_000)
-
-
 def test_relocations_put_one_node_elsewhere_and_swaps_exchange_two() -> None:
-    cells = ("workers =", "def layers", "def log_weight", "p_A =", "def swapped", "def without")
+    cells = ("workers =", "def layers", "parts =", "def swapped", "def without")
     names = stills.run("11_structure_mcmc", cells)
     everything = {
         tuple(frozenset(v for v in range(3) if layer[v] == k) for k in range(max(layer) + 1))
         for layer in product(range(3), repeat=3)
         if set(layer) == set(range(max(layer) + 1))
     }
-    assert len(everything) == 13 and everything == set(names["p_A"])
+    assert len(everything) == 13 and everything == set(names["parts"])
 
     def exchanged(A):
         for u, v in combinations(range(3), 2):
@@ -223,13 +183,6 @@ def test_stuck_follows_its_control() -> None:
         assert stuck.modes.caption.startswith(f"{walk}: {met:.2f} modes met")
         trace = stuck.trace.source("stuck").data
         np.testing.assert_allclose(trace["walk 2"], run.log_target[1], atol=0.001)
-
-
-def test_shares_of_visits_are_those_of_their_edges() -> None:
-    dags = bn.graphs.all_dags(3)[[1, 1, 7, 20]]
-    visits = [tuple(frozenset(bn.graphs.members(P)) for P in dag) for dag in dags]
-    found = lab.edges_met(visits)
-    np.testing.assert_array_equal(found, bn.graphs.to_adjacency(dags).mean(axis=0))
 
 
 def test_check_of_the_rule(capsys: pytest.CaptureFixture[str]) -> None:

@@ -107,19 +107,14 @@ def _modes_met(inside: Bools) -> float:
     return float(inside.any(axis=1).sum(axis=1).mean())
 
 
-def edges_met(visits: Sequence[Dag]) -> Floats:
-    """Of each edge u -> v, the share of the visits to DAGs that have it."""
-    masks = np.array([[sum(1 << u for u in parents) for parents in dag] for dag in visits])
-    return np.asarray(bn.graphs.to_adjacency(masks).mean(axis=0))
-
-
 def compare(runs: Mapping[str, bn.Draws], exact: bn.DagPosterior, modes: Modes) -> dict[str, float]:
     """Show how the second halves of walks do; return how many modes a walk meets (see `Stuck`)."""
     low, met, rows = np.quantile(_drawn(exact).log_target, LOW), {}, []
     for walk, (dags, log_p) in _second_halves(runs, exact).items():
         met[walk] = _modes_met(_inside(modes, dags, log_p, low))
-        rows.append((walk, met[walk], worst_rhat(dags)))
-    show(["walk", "modes met", "worst R-hat"], rows)
+        off = np.abs(bn.graphs.to_adjacency(dags).mean(axis=1) - exact.edges).sum(axis=(1, 2))
+        rows.append((walk, met[walk], worst_rhat(dags), off.mean()))
+    show(["walk", "modes met", "worst R-hat", "SAD"], rows)
     return met
 
 
