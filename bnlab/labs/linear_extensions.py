@@ -193,7 +193,7 @@ def _answers(
 def check_distinct_interval(
     function: Callable[[bn.Draws, features.Feature, float], Sequence[float]],
 ) -> Told:
-    """Exercise 1: `function(draws, feature, log_z)` gives an estimate and the certain interval."""
+    """Exercise 1: `function(draws, feature, log_z)` gives an estimate and the sound interval."""
     data, edge = rows("tic-tac-toe"), features.edge(0, 1)
     draws = _sample(_table(data.select(data.names[:3]), 0), 2000)
 

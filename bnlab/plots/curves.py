@@ -213,8 +213,8 @@ def closing(
     band = picture.varea("draws", "low", "high", source=source, **BETWEEN)
     look = {"source": source, "line_color": INK, "line_width": 1.5}
     bars = picture.segment("draws", "low", "draws", "high", **look)
-    items = entries({"certain interval": [band, bars]}) + items
-    certain = ("certain interval", "@low{0.0000} to @high{0.0000}")
+    items = entries({"sound interval": [band, bars]}) + items
+    certain = ("sound interval", "@low{0.0000} to @high{0.0000}")
     hover(picture, [bars], ("DAGs drawn", "@draws{0,0}"), certain)
     legend(picture, items, columns=2)
     return picture
