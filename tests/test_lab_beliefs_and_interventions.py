@@ -1,5 +1,7 @@
 """Lab 12 without a browser: its pictures, its widgets and its checks."""
 
+from collections import Counter
+from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -90,21 +92,23 @@ def test_doing_follows_its_controls() -> None:
     assert width["C"] < width["A"] == width["B"]
 
 
-def test_check_of_what_is_left(capsys: pytest.CaptureFixture[str]) -> None:
-    def left(dags, v):
-        return sum(dag[v] == true[v] for true in dags for dag in dags) / len(dags)
+def test_check_of_scores(capsys: pytest.CaptureFixture[str]) -> None:
+    def score(v, parents, rows, marks, counts=lambda was_set, v: not was_set[v], later=False):
+        lam, N, total = 1 / (2 * 2 ** len(parents)), Counter(), 0.0
+        for row, was_set in zip(rows, marks, strict=True):
+            j, c = tuple(row[u] for u in parents), row[v]
+            if counts(was_set, v):
+                total += np.log((N[j, c] + lam) / (N[j, 0] + N[j, 1] + 2 * lam))
+            N[j, c] += later or counts(was_set, v)
+        return total
 
-    assert not lab.check_left(lambda dags, v: None)
-    assert not lab.check_left(lambda dags, v: 1)
-    assert not lab.check_left(lambda dags, v: len(dags) * left(dags, v))
-    assert not lab.check_left(lambda dags, v: 2.5 if len(dags) == 4 else 1)
-    assert not lab.check_left(lambda dags, v: len({dag[v] for dag in dags}))
-    assert not lab.check_left(lambda dags, v: left(dags, v) if len(dags) < 5 else 1)
-    assert not lab.check_left(
-        lambda dags, v: sum(len(d[v]) == len(t[v]) for t in dags for d in dags) / len(dags)
-    )
-    assert lab.check_left(left)
-    assert capsys.readouterr().out.count("not yet") == 7
+    assert not lab.check_score(lambda *given: None)
+    for wrong in (lambda s, v: True, lambda s, v: s[v], lambda s, v: not any(s)):
+        assert not lab.check_score(partial(score, counts=wrong))
+    assert not lab.check_score(partial(score, counts=lambda s, v: not s[1]))
+    assert not lab.check_score(partial(score, later=True))
+    assert lab.check_score(score)
+    assert capsys.readouterr().out.count("not yet") == 6
 
 
 @pytest.mark.slow

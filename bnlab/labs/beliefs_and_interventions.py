@@ -210,33 +210,28 @@ class Doing(View):
 
 
 @exercise(properties=5)
-def check_left(function: Callable[[Any, str], Any]) -> Told:
-    """Exercise 1: `function(dags, v)` is the mean number of equivalent DAGs left if v is set."""
-    dags, nodes = space(4).dags, np.arange(4)
+def check_score(function: Callable[..., Any]) -> Told:
+    """Exercise 1: `function(v, parents, rows, marks)` is the BDeu score of a family, ess = 1."""
 
-    def result(chosen: Ints, v: int) -> float:
-        named = [["".join(NAMES[u] for u in bn.graphs.members(P)) for P in dag] for dag in chosen]
-        return float(function([dict(zip(NAMES, each, strict=True)) for each in named], NAMES[v]))
+    def result(*was_set: tuple[int, int]) -> float:
+        rows = ((1, 1), (0, 0), (0, 1), (0, 1))
+        return float(np.exp(function(1, [0], rows[: len(was_set)], was_set)))
 
-    def expected(chosen: Ints, v: int) -> float:
-        cut = np.where(nodes == v, 0, chosen)
-        return float(np.mean([bn.graphs.markov_equivalent(cut, each).sum() for each in cut]))
-
-    yield "return a number; of a single DAG, 1 is left"
-    yield result(chain_network().dag[None], 0) == 1
-    chains = dags[bn.graphs.markov_equivalent(dags, chain_network().dag)]
-    yield "the four DAGs, A set: (1 + 3 + 3 + 3) / 4"
-    yield np.isclose(result(chains, 0), 2.5)
-    yield "A → B and A ← B: whichever is true, setting A leaves it alone"
-    yield np.isclose(result(np.array([[0, 1, 0, 0], [2, 0, 0, 0]]), 0), 1)
-    yield "the four DAGs, another variable set"
-    yield all(np.isclose(result(chains, v), expected(chains, v)) for v in range(4))
-    yield "other DAGs that seen rows leave alike"
-    each = [
-        dags[bn.graphs.markov_equivalent(dags, np.array(d))] for d in ((0, 1, 3, 7), (0, 1, 1, 7))
-    ]
-    yield all(np.isclose(result(some, v), expected(some, v)) for some in each for v in range(4))
-    print(*(f"{name} set: {result(chains, v):.1f} left." for v, name in enumerate(NAMES)))
+    no, set_a, set_b = (0, 0), (1, 0), (0, 1)
+    yield "three rows by hand, none set: p = 1/4 times 1/6"
+    yield np.isclose(result(no, no, no), 1 / 24)
+    yield "B set in the third of them: p = 1/4"
+    yield np.isclose(result(no, no, set_b), 1 / 4)
+    yield "A, the parent, set in the third: does B still depend on it?"
+    yield np.isclose(result(no, no, set_a), 1 / 24)
+    yield "B set in the third of four rows: the fourth is predicted from those that count"
+    yield np.isclose(result(no, no, set_b, no), 1 / 24)
+    yield "all families of the chain, 400 rows, B set in 80: as in the package"
+    data = mixed(1, 80)
+    table, given = bn.score_families(data, bn.BDeu(1.0)), (data.values.tolist(), data.intervened)
+    each = [[bn.graphs.members(P) for P in parents] for parents in table.parents]
+    ours = [[function(v, P, *given) for P in each[v]] for v in range(4)]
+    yield np.allclose(ours, table.log_score)
 
 
 @exercise(properties=6)
