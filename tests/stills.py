@@ -228,7 +228,7 @@ def hidden_scores(scores):
 
 @of("09_hidden_scores", "ranks = ", slow=True)
 def hidden_ranks(ranks):
-    ranks.sets.value = 5
+    ranks.sets.value = 2
     ranks.runner.run_now()
     return at(ranks)
 

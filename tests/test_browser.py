@@ -348,7 +348,7 @@ ASKS = (
 
 
 # What the widgets look like is the same with less of what takes seconds.
-LESS = {"sizes=(10, 40, 160, 480, 1280, 2560)": "sizes=(160, 480)", '"draws": 100': '"draws": 10'}
+LESS = {"sizes=(10, 40, 160, 480, 1280)": "sizes=(160, 480)", '"draws": 100': '"draws": 10'}
 
 
 @cache
