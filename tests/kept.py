@@ -30,7 +30,6 @@ SOLVED = {
         "relocation-checked",
         "w11c28",
     ),
-    "13_structure_search": ("gain-checked",),
 }
 OFFLINE = "test_cold_start.py::test_notebooks_run_without_files_and_network"
 # Names in pictures are new each time.

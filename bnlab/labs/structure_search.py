@@ -3,8 +3,9 @@
 Searches for one good DAG, the classes of DAGs that score alike, and what the best one alone hides.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -13,19 +14,25 @@ import bnlab as bn
 from bnlab import plots
 from bnlab.checks import Bools, Floats, Ints
 from bnlab.labs import board
-from bnlab.labs.board import DATASETS, Case, bdeu_table as table, rows as data, setup as setup
+from bnlab.labs.board import (
+    DATASETS,
+    Case,
+    bdeu_table as table,
+    rows as data,
+    setup as setup,
+    show as show,
+)
 from bnlab.labs.predict import predict as predict, review as review
-from bnlab.labs.structure_mcmc import families
+from bnlab.labs.structure_mcmc import Dag, families
 from bnlab.labs.view import Board, View
 from bnlab.search.climbs import KINDS
 
 SEED = 2022
 MARGIN = 1e-6  # nats; scores nearer than this are one score, summed in another order
-COUNTS = (1, 3, 10, 30, 100, 300, 1000)  # the k best DAGs
-SQUARES = ("a3", "b3", "c3", "a2", "b2", "c2", "a1", "b1", "c1", "won")
 MOST_MEMBERS = 60  # of a class, in the widget
 WALKS: Mapping[str, int] = {"plain climb": 0, "with a tabu list of 10": 10}
-SHOWN_STEPS, SEEDS, MOST_PAIRS = 40, 3, 10
+SHOWN_STEPS, SEEDS = 40, 3
+Score = Callable[[int, Iterable[int]], float]
 DELETING = 32  # the number of a network on which GES deletes
 
 
@@ -42,8 +49,9 @@ def below(case: Case, log_target: float, /) -> float:
 
 
 def names(case: Case, /) -> tuple[str, ...]:
-    """Return the names of the variables, squares of the board as in chess."""
-    return SQUARES if case == "tic-tac-toe" else data(case).names
+    """Return the variables' numbers and names; of the squares of the board the numbers alone."""
+    told = [f"{v} {name}" for v, name in enumerate(data(case).names)]
+    return (*"012345678", "9 x won") if case == "tic-tac-toe" else tuple(told)
 
 
 @cache
@@ -75,31 +83,6 @@ def additions(case: Case, edges: int) -> Floats:
     return np.where(joined | joined.swapaxes(1, 2), np.nan, gains)
 
 
-@cache
-def exact(case: Case) -> bn.DagPosterior:
-    """The exact structure-modular posterior of a case."""
-    return bn.dag_posterior(table(case))
-
-
-@cache
-def average(case: Case, k: int) -> tuple[Floats, float, int]:
-    """Edges (n, n) by the k best DAGs, their posterior mass, and the number of their classes."""
-    draws = _listed(case).prefix(k)
-    classes = len(np.unique(bn.graphs.cpdag(draws.values[0]), axis=0))
-    return bn.features.edges(draws), float(draws.stats["mass"][0]), classes
-
-
-@cache
-def _listed(case: Case) -> bn.Draws:
-    return bn.k_best_dags(table(case), COUNTS[-1]).as_draws(log_z=exact(case).log_z)
-
-
-def wrong_pairs(dag: Ints, true: Ints, /) -> int:
-    """How many pairs of nodes the classes of two DAGs join differently."""
-    other = bn.graphs.cpdag(dag) != bn.graphs.cpdag(true)
-    return int((other | other.T).sum()) // 2
-
-
 class Members(View):
     """The members of a class on the way of GES, and what an edge added to each of them gains."""
 
@@ -124,11 +107,13 @@ class Members(View):
         group, gains = classes(self._case)[edges], additions(self._case, edges)
         dag, shown, labels = group[member - 1], gains[member - 1], names(self._case)
         most, whole = np.nanmax(gains, axis=(1, 2), initial=-np.inf), bn.graphs.cpdag(dag)
-        heading = f"Member {member} of {len(group)}"
-        net = _network(self._case, dag, "member", heading, "One member of the class")
-        free = int((whole & whole.T).sum()) // 2
+        heading, loose = f"Member {member} of {len(group)}", whole & whole.T
+        both, marked = [whole, bn.graphs.to_adjacency(dag)], [loose, loose]
+        told, alt = ["The class, its CPDAG", heading], "The CPDAG of a class, and one member"
+        look: dict[str, Any] = {"across": 1, "name": "member", "title": "", "alt": alt}
+        net = plots.graph_gallery(both, labels, told, marked, **look)
         return {
-            "net": (net, f"{edges} edges, {free} of them undirected in the class."),
+            "net": (net, f"{edges} edges, {loose.sum() // 2} of them undirected in the class."),
             "gains": (
                 plots.move_gains(shown, labels, title="What each added edge gains (nats)"),
                 f"Best addition to this member: {most[member - 1]:+.2f} nats. "
@@ -217,43 +202,6 @@ def _network(case: Case, dag: Ints, name: str, title: str, alt: str) -> Any:
     return plots.network(edges, names(case), _places(case), name=name, title=title, alt=alt)
 
 
-class Averages(View):
-    """The k best DAGs together, beside the exact average over all."""
-
-    def __init__(self, data: bn.Data | None = None) -> None:
-        for case in DATASETS if data is None else (data,):  # now, so that the slider answers
-            for k in COUNTS:
-                average(case, k)
-        super().__init__(
-            dataset=board.dataset_choice(DATASETS, data),
-            count=board.size_slider("the k best DAGs, k", COUNTS),
-        )
-
-    def draw(self, dataset: Case, count: int) -> Board:
-        """The edges by the k best, and the edges that the best gets most wrong."""
-        (edges, mass, of_classes), labels = average(dataset, count), names(dataset)
-        true, best = exact(dataset).edges, average(dataset, 1)[0]
-        order = np.argsort(-np.abs(best - true).round(9), axis=None, kind="stable")[:MOST_PAIRS]
-        pairs = plots.answer_pairs(
-            edges.ravel()[order],
-            true.ravel()[order],
-            [f"{labels[i // len(labels)]} → {labels[i % len(labels)]}" for i in order],
-            posteriors=("the k best", "all DAGs, exact"),
-            title="Edges that the best DAG gets most wrong",
-            x_label="probability of the edge",
-            alt="Ten edges: their probabilities by the k best DAGs and by all of them",
-        )
-        heading, sad = "Edges, by the k best DAGs", bn.diagnostics.sad(edges, true)
-        many = f"Best DAGs: {count:,}, of classes: {of_classes}"
-        return {
-            "heat": (
-                plots.heat_map(edges, labels, name="averaged", title=heading),
-                f"{board.title(dataset)}. {many}: {mass:.1%} of the posterior probability.",
-            ),
-            "pairs": (pairs, f"SAD of all edges from the exact ones: {sad:.2f}."),
-        }
-
-
 @cache
 def truths() -> tuple[bn.BayesNet, ...]:
     """Forty random networks: in a random order, 7 binary nodes take 0 to 3 parents each."""
@@ -277,56 +225,80 @@ def _changed(dag: Ints, kind: str, u: int, v: int) -> Ints:
 @cache
 def _four() -> bn.ScoreTable:
     """Four variables of coronary, all families."""
-    return bn.score_families(data("coronary").select(names("coronary")[:4]), bn.BDeu(1.0))
+    return bn.score_families(data("coronary").select(data("coronary").names[:4]), bn.BDeu(1.0))
 
 
-def scorer(scores: bn.ScoreTable, /) -> Callable[[int, Iterable[int]], float]:
+def scorer(scores: bn.ScoreTable, /) -> Score:
     """Return score(v, P): ln of the weight of v with the parents P, -inf if not in the table."""
     log_phi = families(scores)
     return lambda v, P: log_phi[v].get(frozenset(P), -np.inf)
 
 
+def moves(dag: Dag, /) -> Iterator[tuple[tuple[int, int], Dag]]:
+    """Yield each pair (u, v) whose move leads to a DAG, and that DAG, as parent sets.
+
+    The move deletes u -> v where it is there, reverses v -> u where that is, else adds u -> v.
+    """
+    for u, v in permutations(range(len(dag)), 2):
+        new, left = list(dag), set(range(len(dag)))
+        new[u], new[v] = dag[u] - {v}, dag[v] ^ {u}
+        while roots := {w for w in left if not new[w] & left}:
+            left -= roots
+        if not left:
+            yield (u, v), tuple(new)
+
+
+def _gain(score: Score, dag: Dag, new: Dag) -> float:
+    changed = [v for v, parents in enumerate(new) if parents != dag[v]]
+    return sum(score(v, new[v]) - score(v, dag[v]) for v in changed)
+
+
+def _is_gain(function: Callable[..., Any]) -> bool:
+    """Whether a function is what a move gains, for all moves from sixty DAGs."""
+    four = scorer(_four())
+    some = np.random.default_rng(SEED).permutation(bn.graphs.all_dags(4))[:60].tolist()
+    dags = [tuple(frozenset(bn.graphs.members(mask)) for mask in dag) for dag in some]
+    ways = [(four, dag, new) for dag in dags for _, new in moves(dag)]
+    return all(np.isclose(float(function(*way)), _gain(*way)) for way in ways)
+
+
+def right_gain(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The student's function if it is what a move gains, else the lab's."""
+    return board.if_right(function, _is_gain, _gain)
+
+
 @board.exercise(properties=7)
 def check_gain(function: Callable[..., Any]) -> board.Told:
-    """Exercise 1: `function(score, dag, kind, u, v)` is what the move gains."""
-    chain = np.array([0, 1, 2, 0])  # 0 -> 1 -> 2, and 3
-    four = scorer(_four())
-    some = np.random.default_rng(SEED).permutation(bn.graphs.all_dags(4))[:60]
+    """Exercise 1: `function(score, dag, new)` is what the move from `dag` to `new` gains."""
+    chain = tuple(map(frozenset[int], ((), (0,), (1,), ())))  # 0 -> 1 -> 2, and 3
+    four, ways = scorer(_four()), dict(moves(chain))
 
-    def result(kind: str, u: int, v: int, dag: Ints = chain) -> tuple[float, int]:
+    def result(u: int, v: int) -> tuple[float, int]:
         asked = []  # the nodes whose scores the answer needs
 
         def score(w: int, parents: Iterable[int]) -> float:
             asked.append(w)
             return four(w, parents)
 
-        parents = tuple(frozenset(bn.graphs.members(int(mask))) for mask in dag)
-        return float(function(score, parents, kind, u, v)), len(asked)
+        return float(function(score, chain, ways[u, v])), len(asked)
 
-    def right(kind: str, u: int, v: int, dag: Ints = chain) -> bool:
-        before, after = _four().log_target([dag, _changed(dag, kind, u, v)])
-        return bool(np.isclose(result(kind, u, v, dag)[0], after - before))
+    def right(u: int, v: int) -> bool:
+        return bool(np.isclose(result(u, v)[0], _gain(four, chain, ways[u, v])))
 
     yield "return a number, for adding 0 -> 3"
-    yield np.isfinite(result("add", 0, 3)[0])
+    yield np.isfinite(result(0, 3)[0])
     yield "adding 0 -> 3, or 0 -> 2, which has a parent already: the new score less the old one"
-    yield right("add", 0, 3) and right("add", 0, 2)
+    yield right(0, 3) and right(0, 2)
     yield "deleting 1 -> 2"
-    yield right("delete", 1, 2)
+    yield right(1, 2)
     yield "reversing 1 -> 2 changes two families"
-    yield right("reverse", 1, 2)
+    yield right(2, 1)
     yield "ask for two scores to add or delete: all other families cancel"
-    yield result("add", 0, 2)[1] <= 2 and result("delete", 1, 2)[1] <= 2
+    yield result(0, 2)[1] <= 2 and result(1, 2)[1] <= 2
     yield "ask for four scores to reverse"
-    yield result("reverse", 1, 2)[1] <= 4
-    yield "any edge of any DAG must do"
-    yield all(
-        right(kind, u, v, dag)
-        for dag in some
-        for u, v in bn.graphs.to_edges(dag)
-        for kind in ("delete", "reverse")
-        if kind == "delete" or np.isfinite(move_gains(_four(), dag)[v, u])
-    )
+    yield result(2, 1)[1] <= 4
+    yield "any move from any DAG must do"
+    yield _is_gain(function)
 
 
 def _deleted(C: Bools, x: int, y: int, H: Any) -> Bools:
