@@ -109,8 +109,13 @@ class Members(View):
         most, whole = np.nanmax(gains, axis=(1, 2), initial=-np.inf), bn.graphs.cpdag(dag)
         heading, loose = f"Member {member} of {len(group)}", whole & whole.T
         both, marked = [whole, bn.graphs.to_adjacency(dag)], [loose, loose]
-        told, alt = ["The class, its CPDAG", heading], "The CPDAG of a class, and one member"
-        look: dict[str, Any] = {"across": 1, "name": "member", "title": "", "alt": alt}
+        told, alt = ["CPDAG", heading], "The CPDAG of a class, and one member"
+        look: dict[str, Any] = {
+            "across": 1,
+            "name": "member",
+            "title": "Class and member",
+            "alt": alt,
+        }
         net = plots.graph_gallery(both, labels, told, marked, **look)
         return {
             "net": (net, f"{edges} edges, {loose.sum() // 2} of them undirected in the class."),
