@@ -347,6 +347,11 @@ def search_members(members):
     return at(members, edges=5, member=1)
 
 
+@of("13_structure_search", "averages = ", slow=True)
+def search_averages(averages):
+    return at(averages, dataset="coronary", count=1)
+
+
 GARDEN = ("path = ", "table = ", "study = ")
 SHARES = ("path = ", "soil, slugs", "def cut")
 

@@ -36,6 +36,30 @@ def test_gains_are_those_of_rescoring(name: str) -> None:
         np.testing.assert_allclose(lab.move_gains(lab.table(name), dag), expected, atol=1e-8)
 
 
+def test_an_average_of_the_best_alone_is_the_best() -> None:
+    alone = bn.graphs.from_adjacency(lab.average("wine", 1)[0].astype(int))
+    assert bn.graphs.markov_equivalent(alone, lab.best("wine").dags[0])
+    gaps = [
+        bn.diagnostics.sad(lab.average("wine", k)[0], lab.exact("wine").edges)
+        for k in (1, 100, 1000)
+    ]
+    assert gaps[0] > 5 > 1 > gaps[1] > gaps[2]
+
+
+def test_averages_follow_their_controls() -> None:
+    averages = lab.Averages()
+    averages.count.value = 100
+    averages.dataset.value = "wine"
+    averages.count.value = 30
+    edges, _, _ = lab.average("wine", 30)
+    shown = averages.heat.source("averaged").data["probability"]
+    np.testing.assert_allclose(shown, edges[~np.eye(13, dtype=bool)])
+    answers = averages.pairs.source("answers").data
+    exact = lab.exact("wine").edges
+    assert set(answers["second"]) <= set(exact.ravel().tolist())
+    assert "Best DAGs: 30" in averages.heat.caption
+
+
 @pytest.mark.parametrize("name", ["coronary", "wine", "tic-tac-toe"])
 def test_each_step_is_the_best_move(name: str) -> None:
     climb = lab.climbed(name, 0)

@@ -154,6 +154,7 @@ CASES = [
     Case(beliefs_and_interventions.Doing, beliefs_and_interventions.Doing),
     Case(search.Members, search.Members),
     Case(search.Steps, search.Steps),
+    Case(search.Averages, search.Averages),
     Case(your_own_data.Table, lambda: your_own_data.Table(garden())),
     Case(
         your_own_data.Study,
@@ -179,6 +180,7 @@ LONG = {
     "linear_extensions.Extensions",
     "modular_priors.Washout",
     "start_here.Explorer",
+    "structure_search.Averages",
     "structure_search.Steps",
 }
 
@@ -376,6 +378,7 @@ OWN: dict[type, Callable[[], Any]] = {
     ),
     search.Members: lambda: search.Members(own()),
     search.Steps: lambda: search.Steps(own()),
+    search.Averages: lambda: search.Averages(own()),
 }
 
 

@@ -29,9 +29,10 @@ from bnlab.search.climbs import KINDS
 
 SEED = 2022
 MARGIN = 1e-6  # nats; scores nearer than this are one score, summed in another order
+COUNTS = (1, 3, 10, 30, 100, 300, 1000)  # the k best DAGs
 MOST_MEMBERS = 60  # of a class, in the widget
 WALKS: Mapping[str, int] = {"plain climb": 0, "with a tabu list of 10": 10}
-SHOWN_STEPS, SEEDS = 40, 3
+SHOWN_STEPS, SEEDS, MOST_PAIRS = 40, 3, 10
 Score = Callable[[int, Iterable[int]], float]
 DELETING = 32  # the number of a network on which GES deletes
 
@@ -81,6 +82,25 @@ def additions(case: Case, edges: int) -> Floats:
     joined = bn.graphs.to_adjacency(np.array(classes(case)[edges])).astype(bool)
     gains = [move_gains(table(case), dag) for dag in classes(case)[edges]]
     return np.where(joined | joined.swapaxes(1, 2), np.nan, gains)
+
+
+@cache
+def exact(case: Case) -> bn.DagPosterior:
+    """The exact structure-modular posterior of a case."""
+    return bn.dag_posterior(table(case))
+
+
+@cache
+def average(case: Case, k: int) -> tuple[Floats, float, int]:
+    """Edges (n, n) by the k best DAGs, their posterior mass, and the number of their classes."""
+    draws = _listed(case).prefix(k)
+    classes = len(np.unique(bn.graphs.cpdag(draws.values[0]), axis=0))
+    return bn.features.edges(draws), float(draws.stats["mass"][0]), classes
+
+
+@cache
+def _listed(case: Case) -> bn.Draws:
+    return bn.k_best_dags(table(case), COUNTS[-1]).as_draws(log_z=exact(case).log_z)
 
 
 class Members(View):
@@ -205,6 +225,43 @@ def _places(case: Case) -> Floats:
 def _network(case: Case, dag: Ints, name: str, title: str, alt: str) -> Any:
     edges = bn.graphs.to_adjacency(dag)
     return plots.network(edges, names(case), _places(case), name=name, title=title, alt=alt)
+
+
+class Averages(View):
+    """The k best DAGs together, beside the exact average over all."""
+
+    def __init__(self, data: bn.Data | None = None) -> None:
+        for case in DATASETS if data is None else (data,):  # now, so that the slider answers
+            for k in COUNTS:
+                average(case, k)
+        super().__init__(
+            dataset=board.dataset_choice(DATASETS, data),
+            count=board.size_slider("the k best DAGs, k", COUNTS),
+        )
+
+    def draw(self, dataset: Case, count: int) -> Board:
+        """The edges by the k best, and the edges that the best gets most wrong."""
+        (edges, mass, of_classes), labels = average(dataset, count), names(dataset)
+        true, best = exact(dataset).edges, average(dataset, 1)[0]
+        order = np.argsort(-np.abs(best - true).round(9), axis=None, kind="stable")[:MOST_PAIRS]
+        pairs = plots.answer_pairs(
+            edges.ravel()[order],
+            true.ravel()[order],
+            [f"{labels[i // len(labels)]} → {labels[i % len(labels)]}" for i in order],
+            posteriors=("the k best", "all DAGs, exact"),
+            title="Edges that the best DAG gets most wrong",
+            x_label="probability of the edge",
+            alt="Ten edges: their probabilities by the k best DAGs and by all of them",
+        )
+        heading, sad = "Edges, by the k best DAGs", bn.diagnostics.sad(edges, true)
+        many = f"Best DAGs: {count:,}, of classes: {of_classes}"
+        return {
+            "heat": (
+                plots.heat_map(edges, labels, name="averaged", title=heading),
+                f"{board.title(dataset)}. {many}: {mass:.1%} of the posterior probability.",
+            ),
+            "pairs": (pairs, f"SAD of all edges from the exact ones: {sad:.2f}."),
+        }
 
 
 @cache
