@@ -210,6 +210,11 @@ def annealed_paths(fans):
     return [[at(fans, steps=steps) for steps in (30, 1000)]]
 
 
+@of("07_annealed_importance_sampling", "shapes = ", slow=True)
+def annealed_schedules(shapes):
+    return at(shapes, schedule="harmonic", steps=300)
+
+
 @of("08_evidence_bounds", "closing = ", slow=True)
 def evidence_bounds(closing):
     return at(closing)

@@ -11,6 +11,7 @@ from stills import run
 import bnlab as bn
 from bnlab import plots
 from bnlab.labs import annealed_importance_sampling as lab
+from bnlab.labs.annealed_importance_sampling import SHAPE_STOPS
 from bnlab.labs.board import rows, stops
 
 GAME = lab.GAME
@@ -107,6 +108,21 @@ def test_area_under_the_mean_is_ln_z() -> None:
     log_z = lab.log_z_of(log_alpha, betas)
     assert log_z[-1] == pytest.approx(lab.posterior("coronary").log_z)
     assert np.exp(log_z[0]) == pytest.approx(720)
+
+
+@pytest.mark.slow
+def test_shapes_show_where_the_steps_are_and_what_spread_is_left() -> None:
+    shapes = lab.Shapes()
+    shapes.dataset.value = "wine"
+    shapes.steps.value = 1000
+    shapes.schedule.value = "harmonic"
+    betas = shapes.acceptance.source("acceptance_path").data["beta"]
+    assert len(betas) == 100
+    assert betas[-1] < 0.1
+    spread = shapes.spread.source("spread").data
+    place = SHAPE_STOPS.index(1000)
+    assert spread["harmonic"][place] > 5 * spread["linear"][place]
+    assert "the last goes from 0.5 to 1" in shapes.acceptance.caption
 
 
 def test_check_of_runs_between_two_targets(capsys: pytest.CaptureFixture[str]) -> None:

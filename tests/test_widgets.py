@@ -144,6 +144,7 @@ CASES = [
     Case(linear_extensions.Extensions, linear_extensions.Extensions),
     Case(linear_extensions.Certain, lambda: linear_extensions.Certain(cancer())),
     Case(ais.Paths, ais.Paths),
+    Case(ais.Shapes, ais.Shapes),
     Case(evidence_bounds.Bounds, lambda: evidence_bounds.Bounds(stops=[10, 30]), runs=True),
     Case(hidden.Scores, lambda: hidden.Scores(sizes=(10, 40), size=40)),
     Case(hidden.Ranks, lambda: hidden.Ranks(sizes=(10, 40)), runs=True),
@@ -167,6 +168,7 @@ CASES = [
 RUNS = [case for case in CASES if case.runs]
 LONG = {
     "annealed_importance_sampling.Paths",
+    "annealed_importance_sampling.Shapes",
     "bayesian_networks.Evidence",
     "beliefs_and_interventions.Beliefs",
     "beliefs_and_interventions.Doing",
@@ -371,6 +373,7 @@ OWN: dict[type, Callable[[], Any]] = {
     landscape.Landscape: lambda: landscape.Landscape(own()),
     linear_extensions.Certain: lambda: linear_extensions.Certain(own()),
     ais.Paths: lambda: ais.Paths(own()),
+    ais.Shapes: lambda: ais.Shapes(own()),
     evidence_bounds.Bounds: lambda: evidence_bounds.Bounds(own(), stops=[10, 30]),
     beliefs_and_interventions.Beliefs: lambda: beliefs_and_interventions.Beliefs(own()),
     beliefs_and_interventions.Doing: lambda: beliefs_and_interventions.Doing(

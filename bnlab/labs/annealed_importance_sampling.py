@@ -1,6 +1,6 @@
 """The views and the checks of notebooks/07_annealed_importance_sampling.ipynb.
 
-Annealed runs from uniform orders to the posterior and back, and their weights.
+Annealed runs from uniform orders to the posterior and back: their weights, and their schedules.
 """
 
 import math
@@ -15,7 +15,7 @@ import bnlab as bn
 from bnlab import plots
 from bnlab.checks import Floats, Ints
 from bnlab.labs import board
-from bnlab.labs.board import Case, Told, exercise, setup as setup, size_slider
+from bnlab.labs.board import SCHEDULES, Case, Told, exercise, setup as setup, size_slider
 from bnlab.labs.predict import predict as predict, review as review
 from bnlab.labs.view import Board, View
 from bnlab.sampling.order_target import OrderWalker
@@ -23,10 +23,14 @@ from bnlab.sampling.order_target import OrderWalker
 SEED = 2013
 RUNS = 20  # each way
 GAME = "tic-tac-toe"
+DATASETS = (GAME, "wine", "coronary")
 STEP_STOPS = (1, 3, 10, 30, 100, 300, 1000, 3000, 10_000)
 ROW_STOPS = (25, 100, 400)
 BETAS = np.linspace(0, 1, 51)
 MEANS = ("ln of the mean of w", "−ln of the mean of 1/w")
+SHAPE_STOPS = (10, 30, 100, 300, 1000, 3000)
+SHAPE_RUNS = 100
+
 STEPS = "annealing steps of a run"
 TICKS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50)  # nats
 
@@ -35,6 +39,13 @@ Kernel = Callable[[float], Floats]
 scored = partial(board.bdeu_table, seed=1)
 posterior = partial(board.order_posterior, seed=1)
 """Scores given the first m rows of a case, in a random order: `scored(case, m)`; given all."""
+
+
+@cache
+def annealed(case: Case, schedule: board.Schedule) -> bn.Draws:
+    """A hundred annealing runs on a case."""
+    rng, method = np.random.default_rng(SEED), bn.AIS(schedule)
+    return bn.anneal_orders(scored(case), runs=SHAPE_RUNS, rng=rng, method=method)
 
 
 def log_mean(log_weights: Floats, /) -> Floats:
@@ -121,6 +132,56 @@ class Paths(View):
                 f"size: {bn.diagnostics.weights_ess(up):.3g} of {RUNS}.",
             ),
         }
+
+
+class Shapes(View):
+    """Schedules: where their steps lie, how many moves pass there, what spread of ln w is left."""
+
+    def __init__(self, data: bn.Data | None = None) -> None:
+        cases = DATASETS if data is None else (data,)
+        for case, kind in product(cases, SCHEDULES):  # now, so that the controls answer at once
+            _spreads(case, kind)
+        super().__init__(
+            schedule=board.choice("schedule", list(SCHEDULES)),
+            dataset=board.dataset_choice(DATASETS, data),
+            steps=size_slider("annealing steps", SHAPE_STOPS, 300),
+        )
+
+    def draw(self, schedule: str, dataset: Case, steps: int) -> Board:
+        """Accepted moves along the schedule, and the spread at all numbers of steps."""
+        shape = SCHEDULES[schedule](steps)
+        stats = annealed(dataset, shape).stats
+        betas, spreads = stats["beta"], {kind: _spreads(dataset, kind) for kind in SCHEDULES}
+        spread = plots.error_curve(
+            SHAPE_STOPS,
+            spreads,
+            {},
+            x=plots.Axis(STEPS, ticks=SHAPE_STOPS),
+            y=plots.Axis("standard deviation of ln w (nats)", (0.1, 100.0), ticks=TICKS),
+            name="spread",
+            title=f"Spread of the weights of {SHAPE_RUNS} runs",
+            alt="Standard deviation of ln weight against annealing steps, for both schedules",
+        )
+        return {
+            "acceptance": (
+                plots.acceptance_path(betas, stats["acceptance"]),
+                f"{schedule}, {steps:,} steps; each mark stands for {steps / betas.size:g} of "
+                f"them. Half of the steps lie below β = {betas[betas.size // 2]:.2g}; the last "
+                f"goes from {shape.betas[-2]:.4g} to 1.",
+            ),
+            "spread": (
+                spread,
+                f"{board.title(dataset)}, {schedule}, {steps:,} steps: ln w has standard deviation "
+                f"{spreads[schedule][SHAPE_STOPS.index(steps)]:.3g} nats.",
+            ),
+        }
+
+
+@cache
+def _spreads(case: Case, kind: str) -> Floats:
+    """Return the standard deviation of ln weight at each of `SHAPE_STOPS`, nats."""
+    schedules = map(SCHEDULES[kind], SHAPE_STOPS)
+    return np.array([annealed(case, schedule).log_weight.std() for schedule in schedules])
 
 
 @exercise(properties=6)

@@ -9,7 +9,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache, wraps
 from html import escape
@@ -34,6 +34,8 @@ from bnlab.papers.page import Table
 
 Given = ParamSpec("Given")
 Answer = TypeVar("Answer")
+Schedule = bn.Linear | bn.Harmonic
+SCHEDULES: Mapping[str, type[Schedule]] = {"linear": bn.Linear, "harmonic": bn.Harmonic}
 
 Case = str | bn.Data
 """A data set by name, or a table of the reader's own."""
