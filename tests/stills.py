@@ -471,11 +471,6 @@ def scaling_speed_up(speed):
     return at(speed)
 
 
-@of("15_scaling_out")
-def scaling_annealing(lab):
-    return at(lab.AnnealingPlan())
-
-
 # Papers: picture -> rows of figures of its page, which are named after the part of the name
 # before "_".
 PAGES = {

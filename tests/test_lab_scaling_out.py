@@ -99,37 +99,18 @@ def test_speed_up_follows_its_sliders() -> None:
     assert "20 jobs of 1.8e+02 s" in speed.speed.caption
 
 
-def test_annealing_plan_follows_its_slider() -> None:
-    plan, job = lab.AnnealingPlan(), 3873 * 0.16
-    minutes = {}
-    for cores in (47, 50, 70, 100, 140, 200):
-        plan.cores.value = cores
-        minutes[cores] = plan.time.source("minutes_points").data["y"][0]
-        paid = plan.paid.source("paid_points").data["y"][0]
-        assert paid == pytest.approx(cores * minutes[cores] / 60)
-    assert minutes[47] == minutes[50] == pytest.approx((30 + 3 * job) / 60)
-    assert minutes[70] == minutes[100] == pytest.approx((30 + 2 * job) / 60)
-    assert minutes[140] == minutes[200] == pytest.approx((30 + 140 * 0.14344 + job) / 60, rel=1e-5)
-    assert "140 jobs of 10 minutes, 1 rounds" in plan.time.caption
-    stairs = plan.time.source("minutes").data["ys"][1]  # of all numbers of cores
-    assert stairs[138] == stairs[69] == minutes[70] and stairs[139] == minutes[140]
-
-
 @pytest.mark.slow
-def test_the_package_makes_the_jobs_of_the_plan_and_of_its_part() -> None:
+def test_the_package_makes_the_jobs_of_the_plan() -> None:
     from bnlab.annealing.runs import _block_size
 
     walker = OrderWalker.of(bn.score_families(lab.letters(), bn.BDeu(1.0), max_parents=3))
-    for runs, size, jobs in ((540_000, 3873, 140), (60, 6, 10)):
-        assert _block_size(walker, 1600, runs, lab.Ledger()) == size
-        assert math.ceil(runs / size) == jobs
+    assert _block_size(walker, 1600, 540_000, lab.Ledger()) == 3873
+    assert math.ceil(540_000 / 3873) == 140
 
 
 @pytest.mark.slow
 def test_pictures_can_be_drawn() -> None:
-    panels = lab.SpeedUp().speed, lab.AnnealingPlan().paid
-    for panel in panels:
-        assert json_item(panel.figure._model)["doc"]
+    assert json_item(lab.SpeedUp().speed.figure._model)["doc"]
 
 
 def test_core_curves_refuse_what_they_cannot_show() -> None:
@@ -188,9 +169,23 @@ def test_checks_turn_wrong_answers_down(capsys: pytest.CaptureFixture[str]) -> N
     assert not lab.check_executor(Forwards)
     assert not lab.check_executor(Unsorted)
     assert not lab.check_executor(lambda: None)
-    assert not lab.check_cores(lambda jobs, seconds, once, deadline: 1)
-    assert not lab.check_cores(lambda jobs, seconds, once, deadline: -(-jobs * seconds // deadline))
-    assert not lab.check_cores(lambda jobs, seconds, once, deadline: None)
+
+    def needed(sigma, error, seconds, deadline):
+        runs = math.ceil((math.exp(sigma**2) - 1) / error**2)
+        each = int(deadline // seconds)
+        return math.ceil(runs / each) if each else None
+
+    assert lab.check_cores(needed)
+    assert not lab.check_cores(lambda *how: 1)
+    assert not lab.check_cores(lambda *how: None)
+    assert not lab.check_cores(  # work divided evenly, though a run cannot be
+        lambda sigma, error, seconds, deadline: (
+            math.ceil(math.expm1(sigma**2) / error**2 * seconds / deadline)
+            if deadline >= seconds
+            else None
+        )
+    )
+    assert not lab.check_cores(lambda sigma, *how: needed(sigma, *how[:2], max(how[1:])))
 
     def plan(scatter, least):  # so many steps that σ is `scatter`
         def runs_and_steps(sigma, steps, error):
@@ -205,4 +200,4 @@ def test_checks_turn_wrong_answers_down(capsys: pytest.CaptureFixture[str]) -> N
     assert not lab.check_plan(lambda sigma, steps, error: (10_000, steps))
     assert not lab.check_plan(lambda sigma, steps, error: (20, 540_000 * 80))
     assert not lab.check_plan(plan(0.02, 100))  # long, but a hundred of them
-    assert capsys.readouterr().out.count("not yet") == 11
+    assert capsys.readouterr().out.count("not yet") == 12

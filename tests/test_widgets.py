@@ -163,7 +163,6 @@ CASES = [
     ),
     Case(your_own_data.Network, lambda: your_own_data.Network(analysed())),
     Case(scaling_out.SpeedUp, scaling_out.SpeedUp),
-    Case(scaling_out.AnnealingPlan, scaling_out.AnnealingPlan),
 ]
 RUNS = [case for case in CASES if case.runs]
 LONG = {

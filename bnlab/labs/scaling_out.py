@@ -1,12 +1,13 @@
 """The views and the checks of notebooks/15_scaling_out.ipynb.
 
-What calls send to workers; what more cores bring and cost; a plan for a day of annealing runs.
+What calls send to workers; what more cores bring and cost; how many a wish for precision needs.
 """
 
 import hashlib
 import math
 import pickle
 import time
+from bisect import bisect_left
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
@@ -23,16 +24,13 @@ from bnlab.labs.board import Told, bdeu_table, exercise, setup as setup, size_sl
 from bnlab.labs.predict import predict as predict, review as review
 from bnlab.labs.view import Board, View
 from bnlab.memory import sized as sized
-from bnlab.running import BYTES_A_SECOND, Executor, job_size, spoken as spoken
+from bnlab.running import BYTES_A_SECOND, Executor, spoken as spoken
 
 LEAST_RUNS, MOST_WORK = 100, 1.3  # of a plan: runs, and steps over those of very long runs
 ROWS, MAX_PARENTS = 106, 3
 MEGABYTES = (0.0, 0.03, 0.3, 2.3, 14.0, 44.0, 369.0)
 CORES = tuple(2**i for i in range(13))
-WORK = 3600.0  # seconds of computing, in the first widget
-RUNS, RUN = 540_000, 0.16  # annealing runs, and seconds of each, in the second
-START = 30.0  # seconds until workers are up and the families are scored
-STOPS = (1, 2, 5, 10, 20, 28, 35, 47, 50, 70, 100, 140, 200, 300)
+WORK = 3600.0  # seconds of computing, in the widget
 wine = partial(bdeu_table, "wine")  # BDeu scores of 13 variables
 
 
@@ -114,41 +112,6 @@ def _by_cores(
     values = np.concatenate([*curves.values()])
     ends = min(0.5, 0.8 * float(values.min())), max(top, 1.25 * float(values.max()))
     return plots.core_curves(CORES, curves, point, y=plots.Axis(label, ends), **text)
-
-
-class AnnealingPlan(View):
-    """A day of annealing runs of 58 variables, in the package's jobs: minutes, core-hours paid."""
-
-    def __init__(self) -> None:
-        super().__init__(cores=size_slider("cores", STOPS, 70))
-
-    def draw(self, cores: int) -> Board:
-        """Minutes and core-hours by the number of cores, and those of yours."""
-        parcel = parcel_bytes(58)
-        share = job_size(RUNS, RUN, parcel)  # runs in a job
-        load = Load(math.ceil(RUNS / share), share * RUN, START, parcel / BYTES_A_SECOND)
-        offered = np.arange(1, STOPS[-1] + 1)
-        walls = np.array([load.wall(p) for p in offered.tolist()]) / 60
-        evenly = RUNS * RUN / 60 / offered
-        waits = {"divided evenly": evenly, f"in {load.jobs} jobs": walls}
-        paid = {label: offered * each / 60 for label, each in waits.items()}
-        wait, cost = load.wall(cores) / 60, load.cost(cores) / 3600
-        point, title = ("your cores", cores, wait), "Until the last run is done"
-        y = plots.Axis("time (minutes)", (4, 2000))
-        minutes = plots.core_curves(offered, waits, point, y=y, name="minutes", title=title)
-        point, title = ("your cores", cores, cost), "Cost of all cores until then"
-        y = plots.Axis("core-hours paid", (20, 100))
-        return {
-            "time": (
-                minutes,
-                f"{load.jobs:,} jobs of {spoken(load.seconds)}, {math.ceil(load.jobs / cores):,} "
-                f"rounds: {wait:.1f} minutes.",
-            ),
-            "paid": (
-                plots.core_curves(offered, paid, point, y=y, name="paid", title=title),
-                f"Paid: {cost:.1f} core-hours for 24 of work.",
-            ),
-        }
 
 
 def three_calls(table: bn.ScoreTable, executor: Executor | None = None, /) -> str:
@@ -235,24 +198,25 @@ def check_executor(make: Callable[[], Any]) -> Told:
 
 
 @exercise(properties=6)
-def check_cores(function: Callable[[int, float, float, float], Any]) -> Told:
-    """Exercise 1: `function(jobs, seconds, once, deadline)` is the least number of cores."""
-    cases = list(product((1, 7, 100), (2.5, 10.0), (0.0, 30.0), (35.0, 60.0, 1000.0)))
+def check_cores(function: Callable[[float, float, float, float], Any]) -> Told:
+    """Exercise 1: `function(sigma, error, seconds, deadline)` is the least number of cores."""
+    cases = list(product((0.4, 0.66, 1.2), (0.03, 0.004), (0.25, 2.0), (1.0, 60.0, 3600.0)))
 
-    def searched(jobs: int, seconds: float, once: float, deadline: float) -> int | None:
-        load, cores = Load(jobs, seconds, once), range(1, jobs + 1)
-        return next((p for p in cores if load.wall(p) <= deadline), None)
+    def searched(sigma: float, error: float, seconds: float, deadline: float) -> int | None:
+        load = Load(math.ceil(math.expm1(sigma**2) / error**2), seconds)
+        found = bisect_left(range(1, load.jobs + 1), -deadline, key=lambda p: -load.wall(p)) + 1
+        return found if found <= load.jobs else None
 
-    yield "100 jobs of 10 s in 1000 s: one core will do"
-    yield function(100, 10.0, 0.0, 1000) == 1
-    yield "in 100 s: ten cores"
-    yield function(100, 10.0, 0.0, 100.0) == 10
-    yield "in 95 s: 12 cores, not 11, which would have to do ten jobs one after another"
-    yield function(100, 10.0, 0.0, 95.0) == 12
-    yield "the 20 s at the beginning count"
-    yield function(100, 10.0, 20.0, 120.0) == 10
-    yield "a job cannot be divided: in 9 s, None"
-    yield function(100, 10.0, 0.0, 9.0) is None
+    yield "σ = 1, 1 %, 1 s a run: 17,183 runs, so one core will do in 18,000 s"
+    yield function(1.0, 0.01, 1.0, 18_000.0) == 1
+    yield "in 1,000 s: 18 cores, since 17 make 17,000 runs only"
+    yield function(1.0, 0.01, 1.0, 1000.0) == 18
+    yield "in 1.5 s a core makes one run, so each run needs a core: 17,183"
+    yield function(1.0, 0.01, 1.0, 1.5) == 17_183
+    yield "half the error takes four times the runs: 69 cores in 1,000 s"
+    yield function(1.0, 0.005, 1.0, 1000.0) == 69
+    yield "a run cannot be divided: in 0.5 s, None"
+    yield function(1.0, 0.01, 1.0, 0.5) is None
     yield "compare with a search over all numbers of cores"
     yield all(function(*case) == searched(*case) for case in cases)
 
