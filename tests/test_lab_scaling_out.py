@@ -56,8 +56,12 @@ def test_the_ledger_counts_what_is_pickled() -> None:
 
 
 def test_a_parcel_is_as_large_as_the_plan_says() -> None:
+    def expected(n):  # ln of the weight of each family of up to three parents
+        return 8 * n * sum(math.comb(n - 1, size) for size in range(4))
+
     pickled = pickle.dumps(OrderWalker.of(lab.wine()))
-    assert len(pickled) == pytest.approx(lab.parcel_bytes(13), abs=500)
+    assert len(pickled) == pytest.approx(expected(13), abs=500)
+    assert round(expected(58) / 1e6) == 14
 
 
 def test_walls_by_hand() -> None:

@@ -27,7 +27,7 @@ from bnlab.memory import sized as sized
 from bnlab.running import BYTES_A_SECOND, Executor, spoken as spoken
 
 LEAST_RUNS, MOST_WORK = 100, 1.3  # of a plan: runs, and steps over those of very long runs
-ROWS, MAX_PARENTS = 106, 3
+ROWS = 106
 MEGABYTES = (0.0, 0.03, 0.3, 2.3, 14.0, 44.0, 369.0)
 CORES = tuple(2**i for i in range(13))
 WORK = 3600.0  # seconds of computing, in the widget
@@ -60,11 +60,6 @@ class Load:
 def amdahl(serial: float, cores: float, /) -> float:
     """Speed-up if a share of the work is for one core and the rest divides evenly [Amdahl1967]."""
     return 1 / (serial + (1 - serial) / cores)
-
-
-def parcel_bytes(n: int) -> int:
-    """Bytes that a job brings along: ln of each family's weight."""
-    return 8 * n * sum(math.comb(n - 1, size) for size in range(MAX_PARENTS + 1))
 
 
 class SpeedUp(View):
