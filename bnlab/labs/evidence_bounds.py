@@ -102,7 +102,7 @@ class Bounds(Experiment):
             y=plots.Axis("upper − lower bound (nats)", (0.5, 60.0), ticks=TICKS),
             name="gap",
             title="Gap between the bounds",
-            alt="Gap between the bounds against annealing steps, and the least possible gap",
+            alt="Gap between the bounds against annealing steps, and the gap for equal weights",
         )
         return {
             "bounds": (plots.evidence_bounds(steps, lower, upper), captions[0]),
