@@ -20,7 +20,7 @@ from bnlab.labs.board import Told, bdeu_table, choice, exercise, setup as setup,
 from bnlab.labs.predict import predict as predict, review as review
 from bnlab.labs.view import Board, View
 from bnlab.papers.em2007.cases import PRIORS as PRIORS, count_orders, log_factor, log_prior
-from bnlab.papers.page import normalised
+from bnlab.papers.page import normalised as normalised
 from bnlab.records import Record
 
 SEED = 2016
