@@ -393,8 +393,8 @@ def own_set():
 
 
 @of("14_your_own_data", *SHARES, slow=True)
-def own_soils(big, NONE, FEW, MANY, slugs, bloom, clay):
-    codes = {"none": NONE, "few": FEW, "many": MANY}
+def own_soils(big, slugs, bloom, clay):
+    codes = {"none": 2, "few": 0, "many": 1}
     having = {level: big[:, slugs] == code for level, code in codes.items()}
     parts = [(here, here & clay, here & ~clay) for here in having.values()]
     shares = [[bloom[part].mean() for part in row] for row in parts]
@@ -421,7 +421,7 @@ TRUE = {"line_color": INK, "line_dash": "dashed", "line_width": 2}  # of the lin
 TRUE_SHARE = 0.635
 ASKED_FOR = "share that flowers without slugs"
 ANSWERED = (*SHARES, "def show_soils", "rng = np.random.default_rng(2)", "QUESTION")
-TREATED = (*ANSWERED, "def fill", "def mean_answer")
+TREATED = (*ANSWERED, "def fill", "rng, gardens = ")
 ASKED = (*ANSWERED, "def ask(", "free = ")
 
 
@@ -432,9 +432,9 @@ def own_missing(gardens):
         for why, both in gardens.items()
         for way, colour, means in zip(("left out", "average"), (COLOURS[0], INK), both, strict=True)
     }  # of the complete ones both are alike
-    alt = "Answers of forty gardens: a row for each reason and either way, a line at the truth"
+    alt = "Answers of twenty gardens: a row for each reason and either way, a line at the truth"
     axes = (
-        Axis(f"{ASKED_FOR} (dots: 40 gardens; dashed: the truth)", (0.3, 1)),
+        Axis(f"{ASKED_FOR} (dots: 20 gardens; dashed: the truth)", (0.3, 1)),
         Axis("", list(shown)[::-1]),
     )
     picture = canvas("", alt, *axes, size=(620, 270))
@@ -450,12 +450,12 @@ def own_missing(gardens):
 def own_humps(free):
     bins = np.linspace(0.25, 0.85, 31)
     counts = np.histogram(free[0], bins)[0].tolist()
-    alt = "Histogram of the answers of 1,000 DAGs without tiers"
-    axes = Axis(ASKED_FOR), Axis("draws", (0, 140))
+    alt = "Histogram of the answers of 400 DAGs without tiers"
+    axes = Axis(ASKED_FOR), Axis("draws", (0, 60))
     picture = canvas("", alt, *axes, size=(420, 260))
     picture.quad(bins[:-1].tolist(), bins[1:].tolist(), counts, 0, color=COLOURS[0])
     for at_share, said, align in (0.42, "seen: 0.43 ", "right"), (0.65, " true: 0.64", "left"):
-        letter(picture, [at_share], [130], [said], align=align)
+        letter(picture, [at_share], [56], [said], align=align)
     picture.vspan([0.43, TRUE_SHARE], **TRUE)
     return [picture]
 

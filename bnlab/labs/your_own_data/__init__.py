@@ -1,7 +1,4 @@
-"""The views and the checks of notebooks/14_your_own_data.ipynb.
-
-From a file that nobody has tidied up, past measurements and missing cells, to "what if".
-"""
+"""The views and the checks of notebooks/14_your_own_data.ipynb."""
 
 from bnlab.labs.board import setup, show
 from bnlab.labs.predict import predict, review

@@ -124,7 +124,8 @@ def draw(
     score = bn.BDeu(ess=ess)
     model: dict[str, Any] = {"max_parents": data.n - 1, "tiers": tiers}
     if data.missing.any():
-        found = bn.complete(data, score, draws=draws // CHAINS, chains=CHAINS, rng=rng, **model)
+        chains = {"draws": draws // CHAINS, "chains": CHAINS, "burn_in": 50}
+        found = bn.complete(data, score, rng=rng, **chains, **model)
         return found.dags.values.reshape(-1, data.n), found, "chains"
     exact = bn.dag_posterior(bn.score_families(data, score, **model))
     return bn.sample_dags(exact, draws=draws, rng=rng).values[0], [data] * draws, "exact"
