@@ -124,7 +124,7 @@ def draw(
     score = bn.BDeu(ess=ess)
     model: dict[str, Any] = {"max_parents": data.n - 1, "tiers": tiers}
     if data.missing.any():
-        chains = {"draws": draws // CHAINS, "chains": CHAINS, "burn_in": 50}
+        chains: dict[str, Any] = {"draws": draws // CHAINS, "chains": CHAINS, "burn_in": 50}
         found = bn.complete(data, score, rng=rng, **chains, **model)
         return found.dags.values.reshape(-1, data.n), found, "chains"
     exact = bn.dag_posterior(bn.score_families(data, score, **model))
