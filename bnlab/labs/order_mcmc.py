@@ -40,9 +40,10 @@ def boards(rows: int) -> bn.Data:
     return bn.Data.from_arrays(values, names=names, levels=once.levels).prefix(rows)
 
 
-def tempered(data: bn.Data, beta: float, draws: int, chains: int, burn_in: int = 0) -> bn.Draws:
+def tempered(
+    table: bn.ScoreTable, beta: float, draws: int, chains: int, burn_in: int = 0
+) -> bn.Draws:
     """Chains at one inverse temperature, n moves a draw; log_target is of beta = 1."""
-    table = posterior(data).table
     walker, found = OrderWalker.of(table), []
     for rng in np.random.default_rng(SEED).spawn(chains):
         start = rng.permutation(table.n)
@@ -61,47 +62,42 @@ def tempered(data: bn.Data, beta: float, draws: int, chains: int, burn_in: int =
     )
 
 
-def four_runs(betas: Sequence[float], moves: int) -> bn.Draws:
-    """Four runs on tic-tac-toe, each board twice: of a chain at one β, or of coupled chains.
+def four_runs(table: bn.ScoreTable, betas: Sequence[float], moves: int) -> bn.Draws:
+    """Four runs of so many moves in all: of a chain at one β, or of coupled chains.
 
-    A run makes so many moves in all. A tenth is burn-in; of the rest every tenth order is kept.
+    A tenth of the moves is burn-in; of the rest every n-th order is kept.
     """
-    data, each = boards(TWICE), moves // len(betas)
-    draws, burn_in = each * 9 // 100, each // 10
+    n, each = table.n, moves // len(betas)
     if len(betas) == 1:
-        return tempered(data, betas[0], draws, 4, burn_in)
-    return bn.sample_orders(
-        posterior(data).table,
-        draws=draws,
-        burn_in=burn_in,
-        rng=np.random.default_rng(1),
-        schedule=bn.Betas(tuple(betas)),
-    )
+        return tempered(table, betas[0], each * 9 // (10 * n), 4, each // 10)
+    plan = {"draws": each * 9 // (10 * n), "burn_in": each // 10, "thin": n}
+    schedule, rng = bn.Betas(tuple(betas)), np.random.default_rng(1)
+    return bn.sample_orders(table, rng=rng, schedule=schedule, **plan)
 
 
-def edge_given_orders(
-    draws: bn.Draws, table: bn.ScoreTable, u: int, v: int, /, every: int = 1
-) -> Floats:
-    """p(u -> v | order, data) of each drawn order, or of every so-manyth, (chains, draws)."""
+def edges_into(draws: bn.Draws, table: bn.ScoreTable, v: int, /, every: int = 1) -> Floats:
+    """p(u -> v | order, data) of every so-manyth drawn order, (chains, draws, n)."""
     orders = draws.values[:, ::every]
     before = graphs.predecessor_masks(orders.reshape(-1, table.n))[:, v]
     sets, which = np.unique(before, return_inverse=True)
     within = (table.parents[v] & ~sets[:, None]) == 0
     log_phi = np.where(within, table.log_phi[v], -np.inf)
     phi = np.exp(log_phi - log_phi.max(axis=1, keepdims=True))
-    given: Floats = phi @ (table.parents[v] >> u & 1) / phi.sum(axis=1)
-    return given[which].reshape(orders.shape[:2])
+    present = table.parents[v][:, None] >> np.arange(table.n) & 1
+    given: Floats = phi @ present / phi.sum(axis=1, keepdims=True)
+    return given[which].reshape(orders.shape)
 
 
 def _every_edge(draws: bn.Draws, table: bn.ScoreTable, every: int = 1) -> Iterator[Floats]:
-    """`edge_given_orders` of each pair of nodes."""
-    pairs = permutations(range(table.n), 2)
-    return (edge_given_orders(draws, table, u, v, every) for u, v in pairs)
+    """The columns of `edges_into`, for each pair of nodes."""
+    for v in range(table.n):
+        into = edges_into(draws, table, v, every)
+        yield from (into[..., u] for u in range(table.n) if u != v)
 
 
 def worst_rhat(draws: bn.Draws, table: bn.ScoreTable, /) -> float:
-    """The largest R-hat of an edge, from at most 2,250 draws of each chain."""
-    every = -(-draws.values.shape[1] // 2250)
+    """The largest R-hat of an edge, from at most 22,500 / n draws of each chain."""
+    every = -(-draws.values.shape[1] * table.n // 22_500)
     return max(map(diagnostics.rhat, _every_edge(draws, table, every)))
 
 
@@ -129,9 +125,8 @@ def check_rhat(function: Callable[[Floats], float]) -> Told:
     with np.errstate(all="ignore"):  # W may be 0
         edges = [float(function(given)) for given in _every_edge(draws, table)]
     print(
-        f"R-hat of ln p̃: {function(draws.log_target):.3f}. R-hat of the edges: "
-        f"{sum(each > 1.01 for each in edges)} of {len(edges)} above 1.01, the largest "
-        f"{np.nanmax(edges):.3f}."
+        f"R-hat of the edges: {sum(each > 1.01 for each in edges)} of {len(edges)} above 1.01, "
+        f"the largest {np.nanmax(edges):.3f}."
     )
 
 
