@@ -68,11 +68,11 @@ def four_runs(table: bn.ScoreTable, betas: Sequence[float], moves: int) -> bn.Dr
     A tenth of the moves is burn-in; of the rest every n-th order is kept.
     """
     n, each = table.n, moves // len(betas)
+    draws, burn_in = each * 9 // (10 * n), each // 10
     if len(betas) == 1:
-        return tempered(table, betas[0], each * 9 // (10 * n), 4, each // 10)
-    plan = {"draws": each * 9 // (10 * n), "burn_in": each // 10, "thin": n}
+        return tempered(table, betas[0], draws, 4, burn_in)
     schedule, rng = bn.Betas(tuple(betas)), np.random.default_rng(1)
-    return bn.sample_orders(table, rng=rng, schedule=schedule, **plan)
+    return bn.sample_orders(table, draws=draws, burn_in=burn_in, thin=n, rng=rng, schedule=schedule)
 
 
 def edges_into(draws: bn.Draws, table: bn.ScoreTable, v: int, /, every: int = 1) -> Floats:
