@@ -154,7 +154,7 @@ def test_distribution_is_that_of_the_package() -> None:
 
 
 def test_check_of_estimates(capsys: pytest.CaptureFixture[str]) -> None:
-    exact = lab._distribution(phi())
+    draws = 5985  # ln(120) / 0.0008
 
     def feature(dag):
         return 0 in dag[1]
@@ -175,15 +175,16 @@ def test_check_of_estimates(capsys: pytest.CaptureFixture[str]) -> None:
         share, stderr, margin = right(dags, has, delta)
         return share, stderr * sqrt(len(dags)), margin
 
-    assert lab.check_estimate(feature, right, exact)
-    assert not lab.check_estimate(lambda dag: True, right, exact)
+    assert lab.check_estimate(feature, right, draws, phi())
+    assert not lab.check_estimate(lambda dag: True, right, draws, phi())
+    assert not lab.check_estimate(feature, right, 4612, phi())
 
     def certain(dags, has, delta):
         return right(dags, has, delta)[0], 0, 10 / sqrt(len(dags))
 
     for wrong in (normal, narrow, one_sigma, certain, lambda *given: None):
-        assert not lab.check_estimate(feature, wrong, exact)
-    assert capsys.readouterr().out.count("not yet") == 6
+        assert not lab.check_estimate(feature, wrong, draws, phi())
+    assert capsys.readouterr().out.count("not yet") == 7
 
 
 def test_check_of_what_rows_settle(capsys: pytest.CaptureFixture[str]) -> None:

@@ -248,7 +248,7 @@ def _most_drawn(data: bn.Data, size: int, drawn: int) -> tuple[Floats, Floats, i
 def check_draw_forward(
     b: Callable[[Parents], float], draw_forward: Callable[[Any], Draw], phi: Weights
 ) -> Told:
-    """Exercise 1: orders drawn from the front with the backward sum b, and parents on the way."""
+    """Exercise 2: orders drawn from the front with the backward sum b, and parents on the way."""
 
     def alpha(v: int, before: Sequence[int]) -> float:
         return sum(p for P, p in phi[v].items() if P <= set(before))
@@ -281,8 +281,7 @@ def check_draw_forward(
         counted.cache_clear()
     draw_forward(Random(SEED))
     yield not hasattr(counted, "cache_clear") or counted.cache_info().misses > 0
-    yield f"chi-square of {T:,} draws against the list of all DAGs is too large: "
-    yield "look at the parents"
+    yield f"chi-square of {T:,} draws against the list of all DAGs is too large: parents?"
     yield _good_fit([dag for _, dag in drawn], _distribution(phi))
 
 
@@ -309,13 +308,13 @@ def _good_fit(dags: Sequence[Dag], exact: Mapping[Dag, float]) -> bool:
     return bool(found <= len(common) * (1 - spread + WORST * sqrt(spread)) ** 3)
 
 
-@exercise(properties=6)
-def check_estimate(feature: Has, estimate: Estimate, exact: Mapping[Dag, float]) -> Told:
-    """Exercise 2: `estimate(dags, feature, delta)` is a share, its standard error and a margin."""
-    dags, p = list(exact), np.array(list(exact.values()))
+@exercise(properties=7)
+def check_estimate(feature: Has, estimate: Estimate, draws: int | None, phi: Weights) -> Told:
+    """Exercise 1: `estimate` returns a share, its standard error and a margin; draws for three."""
+    dags = list(exact := _distribution(phi))
     pairs = permutations(range(len(dags[0])), 2)
     asked = [feature, *(lambda dag, u=u, v=v: u in dag[v] for u, v in pairs)]
-    picks = np.random.default_rng(SEED).choice(len(dags), 4 * T, p=p / p.sum())
+    picks = np.random.default_rng(SEED).choice(len(dags), 4 * T, p=list(exact.values()))
     drawn = [dags[k] for k in picks]
 
     def near(has: Has) -> bool:
@@ -337,9 +336,10 @@ def check_estimate(feature: Has, estimate: Estimate, exact: Mapping[Dag, float])
     cases = (T, 0.05), (T, 0.1), (4 * T, 0.1)
     margins = [estimate(drawn[:m], feature, d)[2] for m, d in cases]
     yield np.allclose(margins, [bn.hoeffding_margin(m, d) for m, d in cases])
-    yield "the exact probabilities of your feature and of all edges should lie within the margin, "
-    yield "at delta divided by the number of features"
+    yield "the probabilities of your feature and of all edges should lie within the margin"
     yield all(near(has) for has in asked)
+    yield "three questions: let each miss with probability δ/3"
+    yield draws == bn.hoeffding_draws(EPS, DELTA / 3)
 
 
 @exercise(properties=4)
