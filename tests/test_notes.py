@@ -81,13 +81,10 @@ def direct_dag_sampling():
     workers = bn.load_dataset("coronary").shuffled(np.random.default_rng(1))
     few = workers.select(["M. Work", "P. Work", "Pressure", "Proteins"])
     table = bn.score_families(few, bn.BDeu(ess=1), max_parents=3)
-    (hits, p), (rare, q) = lab.Hundred(bn.order_posterior(table), 1, 3)._asked.values()
-    means = {drawn: hits[:, :drawn].mean(axis=1) for drawn in (100, 300, 1000)}
+    (hits, p), _ = lab.Hundred(bn.order_posterior(table), 1, 3)._asked.values()
+    means = {drawn: hits[:, :drawn].mean(axis=1) for drawn in (100, 300)}
     out = {drawn: int((np.abs(mean - p) >= 0.02).sum()) for drawn, mean in means.items()}
     yield f"With 100 draws ({out[100]}; with 300, {out[300]})"
-    spread, width = (f(means[100]) / f(means[1000]) for f in (np.std, np.ptp))
-    yield f"falls by a factor of {spread:.1f}, the distance from end to end by {width:.1f}"
-    assert (np.abs(rare[:, :100].mean(axis=1) - q) < 0.02).all()
     exact = bn.order_posterior(bn.score_families(workers, bn.BDeu(ess=1), max_parents=5))
     u, v = workers.index("P. Work"), workers.index("M. Work")
     path = bn.exact.order_paths(exact)[u, workers.index("Proteins")]
