@@ -70,6 +70,12 @@ def score(columns: list[Any], q: int, r: int, ess: float) -> float:
     return out + sum(lgamma(ess / q) - lgamma(ess / q + n) for n in totals.values())
 
 
+def gain(counts: Any, ess: float, q: int | None = None, r: int | None = None) -> float:
+    rows = [cell for cell, n in np.ndenumerate(counts) for _ in range(n)]
+    q, r = q or counts.shape[0], r or counts.shape[1]
+    return score(rows, q, r, ess) - score([(0, c) for _, c in rows], 1, r, ess)
+
+
 def listed(dag: list[int]) -> list[list[int]]:
     dags = graphs.all_dags(len(dag))
     return dags[graphs.markov_equivalent(dags, dag)].tolist()
@@ -93,11 +99,13 @@ def equivalent(dag: list[int]) -> list[list[int]]:
 
 @pytest.mark.slow
 def test_checks_turn_wrong_answers_down(capsys: pytest.CaptureFixture[str]) -> None:
-    assert lab.check_family_score(score)
-    assert not lab.check_family_score(lambda columns, q, r, ess: None)
-    assert not lab.check_family_score(lambda columns, q, r, ess: score(columns, 1, r, ess))
-    assert not lab.check_family_score(lambda columns, q, r, ess: score(columns, q, r, q * r))
-    assert not lab.check_family_score(lambda columns, q, r, ess: score(columns, q, r, 1.0))
+    assert lab.check_gain(gain)
+    assert not lab.check_gain(lambda counts, ess: None)
+    assert not lab.check_gain(lambda counts, ess: 0.0)
+    assert not lab.check_gain(lambda counts, ess: gain(counts, 1.0))
+    assert not lab.check_gain(lambda counts, ess: gain(counts, counts.size))
+    assert not lab.check_gain(lambda counts, ess: gain(counts, ess, q=1))
+    assert not lab.check_gain(lambda counts, ess: gain(counts, ess, r=2))
     assert lab.check_equivalent(equivalent)
     assert not lab.check_equivalent(listed)
     assert not lab.check_equivalent(lambda dag: [])
@@ -118,4 +126,4 @@ def test_checks_turn_wrong_answers_down(capsys: pytest.CaptureFixture[str]) -> N
     assert not lab.check_together(xor)
     assert not lab.check_together([(a, b, a | b) for a, b, _ in xor * 10])
     assert not lab.check_together([(0, 1, 2)])
-    assert capsys.readouterr().out.count("not yet") == 13
+    assert capsys.readouterr().out.count("not yet") == 15
