@@ -180,7 +180,7 @@ def check_gain(function: Callable[[Ints, float], float]) -> Told:
     values = np.random.default_rng(3).integers(0, (3, 4), (40, 2))
     data, counts = bn.Data.from_arrays(values, arities=[3, 4]), np.zeros((3, 4), np.int64)
     np.add.at(counts, tuple(values.T), 1)
-    first = np.eye(3, 4, dtype=np.int64) * [1, 0, 0, 0]
+    first = (np.arange(12) == 0).astype(np.int64).reshape(3, 4)
 
     def result(some: Ints, ess: float = 1.0) -> float:
         return float(function(some.copy(), ess))
