@@ -203,13 +203,6 @@ def minutes_for(text, code):
 
 @every_lab
 def test_the_time_stated_follows_the_rule_of_the_syllabus(path):
-    try:
-        follows_the_rule(path)
-    except AssertionError:  # for a lab that has not been cut yet
-        follows_the_former_rule(path)
-
-
-def follows_the_rule(path):
     """Of all that is not optional; a section's part of it stands in its heading."""
     lab, total, skipped, sections = read(path), 10, False, {"# Opening": 0}
     section = "# Opening"
@@ -226,31 +219,10 @@ def follows_the_rule(path):
     for heading, minutes in sections.items():
         if stated := re.search(r"\((?:optional, )?(\d+) minutes\)$", heading):
             assert abs(minutes - int(stated[1])) <= 1.5, heading
-
-
-def follows_the_former_rule(path):
-    lab = read(path)
-    sources = {"markdown": [], "code": []}
-    for cell in lab["cells"]:
-        if "solution" not in cell["metadata"].get("tags", []):
-            sources[cell["cell_type"]].append("".join(cell["source"]))
-    predictions = sum("lab.predict(" in source for source in sources["code"])
-    widgets = sum(source.rstrip().endswith(".widget") for source in sources["code"])
-    formula = re.compile(r"\$\$.*?\$\$|\$[^$]*\$", re.DOTALL)  # counts as one word
-    words = sum(len(formula.sub(" F ", source).split()) for source in sources["markdown"])
-    code = len(sources["code"])
-    minutes = words / 180 + 0.8 * code + 3 * widgets + 1.5 * predictions + 10
-    stated = outline(lab)[3]
-    assert stated == 5 * round(minutes / 5)
-    sections = sum(map(int, re.findall(r" \((\d+) minutes\)$", text_of(lab), re.MULTILINE)))
-    assert abs(sections + 10 - stated) <= 2
-    assert 45 <= stated <= 60
     text = (NOTEBOOKS / "SYLLABUS.md").read_text(encoding="utf-8")
-    displayed = re.findall(r"\$\$.*?\$\$", "\n".join(sources["markdown"]), re.DOTALL)
-    slower = minutes + sum(each.count(r"\\") + 1 for each in displayed) / 4
-    assert 5 * round(slower / 5) == stated and "leave all rounded times as they are" in text
-    for said in ("180 words", "0.8 for each code", "3 for each widget", "1.5 for each prediction"):
+    for said in ("a minute for 100 words", "a quarter of a minute for each line of code"):
         assert said in text
+    assert "1 for each displayed formula, 3 for each prediction and each widget, and 10" in text
 
 
 def text_of(lab):
