@@ -113,7 +113,7 @@ def compare(runs: Mapping[str, bn.Draws], exact: bn.DagPosterior, modes: Modes) 
     for walk, (dags, log_p) in _second_halves(runs, exact).items():
         met[walk] = _modes_met(_inside(modes, dags, log_p, low))
         off = np.abs(bn.graphs.to_adjacency(dags).mean(axis=1) - exact.edges).sum(axis=(1, 2))
-        rows.append((walk, met[walk], worst_rhat(dags), off.mean()))
+        rows.append((walk, met[walk], f"{worst_rhat(dags):.3f}", off.mean()))
     show(["walk", "modes met", "worst R-hat", "SAD"], rows)
     return met
 
