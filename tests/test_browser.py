@@ -199,7 +199,7 @@ def _gains(steps: int) -> list[float]:
 def _likely_edges(threshold: float, folder: str) -> list[float]:
     table = your_own_data.Table(your_own_data.write_garden(folder))
     table.missing.value = "average over them"
-    study = your_own_data.Study(table)
+    study = your_own_data.Study(table, seconds=5)
     study.runner.run_now()
     edges = study.done().edges.probability
     return sorted(edges[edges >= threshold].tolist())
