@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 CHROMIUM = "/usr/bin/chromium"
-# Nor one that the processor imitates, with a fifth of the browser's work.
+# Drawing without a card, and without imitating one: that takes a fifth of the browser's work.
 NO_GRAPHICS_CARD = ["--disable-gpu", "--disable-software-rasterizer"]
 NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
 START = 120  # seconds, for the server

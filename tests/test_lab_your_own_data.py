@@ -222,6 +222,8 @@ def test_of_many_complete_gardens_the_intervals_hold_the_truth_nearly_often_enou
         held.append(low <= 0.64 <= high)
         rare.append(counts[0].sum())
     assert round(float(np.mean(means)), 2) == 0.63
+    assert round(float(np.mean(means[:20])), 2) == 0.62  # those of the lab
+    assert round(float(np.std(means[:20]) / 20**0.5), 2) == 0.01
     assert 0.91 < np.mean(held) < 0.94
     assert round(float(np.mean(rare))) == 12
 

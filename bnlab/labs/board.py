@@ -382,6 +382,12 @@ def order_posterior(
     return bn.order_posterior(bdeu_table(case, m, seed=seed, most=most))
 
 
+@cache
+def dag_posterior(case: Case, m: int | None = None, /) -> bn.DagPosterior:
+    """Return the exact posterior that counts each DAG once, given the scores of `bdeu_table`."""
+    return bn.dag_posterior(bdeu_table(case, m))
+
+
 def dataset_choice(offered: Sequence[str], data: Any = None) -> widgets.Dropdown:
     """Return the list of the data sets offered, or, not shown, the reader's own table alone."""
     if data is None:

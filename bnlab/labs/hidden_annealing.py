@@ -14,6 +14,7 @@ from bnlab.checks import Floats, Ints
 from bnlab.hidden import AIS, SMC, HiddenModel, JointDirichlet, RowDirichlet, Warped
 from bnlab.labs.board import Told, choice, exercise, if_right, setup as setup, size_slider
 from bnlab.labs.hidden_scores import (
+    FIVE,
     NAMES,
     SEED,
     gold as gold,
@@ -32,7 +33,6 @@ from bnlab.papers.beal2003.world import ARITIES, SIZES, TABLE_6_3
 SHAPES = {"e = 0.05": 0.05, "e = 0.2 (thesis)": 0.2, "e = 1": 1.0, "linear": 1e9}
 Completions = Mapping[tuple[int, ...], float]  # H -> ln p(D, H)
 Annealing = Callable[[Any, Any, Any, np.random.Generator], Any]
-FIVE = ((0, 0), (0, 0), (1, 1), (2, 2), (2, 2))
 START = (np.full((1, 2), 0.5), *(np.array([[0.6, 0.2, 0.2], [0.2, 0.2, 0.6]]),) * 2)
 LINES = ((0, 0), (1, 0), (1, 1), (2, 0), (2, 1))  # (v, j)
 Redraws = JointDirichlet | RowDirichlet
@@ -242,6 +242,7 @@ def right_anneal(function: Annealing, log_likelihood: Any, move: Any) -> Anneali
 
 
 def _run(function: Annealing, betas: Any, seed: int = 1) -> float:
+    """What the function returns of the five rows, with the random numbers of the package's run."""
     rng = np.random.default_rng(seed).spawn(1)[0]
     for table in START:  # as the package, which drops them
         rng.dirichlet(np.ones(table.shape[1]), size=len(table))

@@ -232,6 +232,7 @@ def right_step(function: Callable[[list[Floats]], Any]) -> Callable[[list[Floats
 
 
 def _is_step(function: Callable[[list[Floats]], Any]) -> bool:
+    """Whether the function's cells are those of the step, whatever the counts."""
     return all(_agrees(function, counts) for counts in _some_counts())
 
 

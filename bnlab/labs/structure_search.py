@@ -18,6 +18,7 @@ from bnlab.labs.board import (
     DATASETS,
     Case,
     bdeu_table as table,
+    dag_posterior as exact,
     rows as data,
     setup as setup,
     show as show,
@@ -82,12 +83,6 @@ def additions(case: Case, edges: int) -> Floats:
     joined = bn.graphs.to_adjacency(np.array(classes(case)[edges])).astype(bool)
     gains = [move_gains(table(case), dag) for dag in classes(case)[edges]]
     return np.where(joined | joined.swapaxes(1, 2), np.nan, gains)
-
-
-@cache
-def exact(case: Case) -> bn.DagPosterior:
-    """The exact structure-modular posterior of a case."""
-    return bn.dag_posterior(table(case))
 
 
 @cache
@@ -311,6 +306,7 @@ def moves(dag: Dag, /) -> Iterator[tuple[tuple[int, int], Dag]]:
 
 
 def _gain(score: Score, dag: Dag, new: Dag) -> float:
+    """What a move gains, by the families that it changes."""
     changed = [v for v, parents in enumerate(new) if parents != dag[v]]
     return sum(score(v, new[v]) - score(v, dag[v]) for v in changed)
 
