@@ -104,16 +104,12 @@ def test_check_of_reverse_runs(capsys: pytest.CaptureFixture[str]) -> None:
             log_w += (pair[0] - pair[1]) * log_p(order if first else weighed)
         return log_w
 
-    def upper(log_w, delta, bins):
-        return bn.upper_bound(log_w, delta=delta, bins=bins).log_value
-
-    assert not lab.check_reverse(lambda *given: None, upper)
-    assert not lab.check_reverse(lambda *given: reverse(*given, at=1), upper)
-    assert not lab.check_reverse(lambda *given: reverse(*given, first=False), upper)
-    assert not lab.check_reverse(lambda *given: reverse(*given) - math.lgamma(4), upper)
-    assert not lab.check_reverse(reverse, lambda *given: -upper(*given))
-    assert lab.check_reverse(reverse, upper)
-    assert capsys.readouterr().out.count("not yet") == 5
+    assert not lab.check_reverse(lambda *given: None)
+    assert not lab.check_reverse(lambda *given: reverse(*given, at=1))
+    assert not lab.check_reverse(lambda *given: reverse(*given, first=False))
+    assert not lab.check_reverse(lambda *given: reverse(*given) - math.lgamma(4))
+    assert lab.check_reverse(reverse)
+    assert capsys.readouterr().out.count("not yet") == 4
 
 
 def test_check_of_weights_whose_bound_fails(capsys: pytest.CaptureFixture[str]) -> None:
