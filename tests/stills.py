@@ -178,7 +178,7 @@ def order_mcmc_landscape(landscape):
 
 @of("05_direct_dag_sampling", "workers = ", "walk = ")
 def dds_walk_down(walk):
-    return at(walk, "lattice", number=1, step=0) + at(walk, "net", number=1, step=8)
+    return at(walk, "lattice", number=1, step=0) + at(walk, "net", number=4, step=8)
 
 
 @of("05_direct_dag_sampling", "workers = ", "hundred = ", slow=True)
