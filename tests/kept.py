@@ -25,9 +25,8 @@ REAL = {"nk2013"}
 SOLVED = {
     "11_structure_mcmc": (
         "rule-checked",
-        "by-way",
+        "reversal-checked",
         "moves-checked",
-        "relocation-checked",
         "w11c28",
     ),
 }

@@ -248,7 +248,7 @@ def hidden_loops(loops):
     return at(loops, shape="e = 0.2 (thesis)")
 
 
-RACED = ("boards = ", "rng = np", "corners = ")
+RACED = ("boards = ", "def race", "corners = ")
 
 
 @of("11_structure_mcmc", *RACED, "stuck = ", slow=True)
