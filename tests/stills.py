@@ -171,6 +171,31 @@ def order_mcmc_effective_size(x):
     return [trace, bars]
 
 
+@of("04_order_mcmc", "twice = ", slow=True)
+def order_mcmc_corners(lab, twice, four):
+    corners, first = (0, 2, 6, 8), 1000
+    coupled = lab.four_runs(twice, [(i / 7) ** 2 for i in range(8)], 200_000)
+    out = []
+    for title, draws in (("β = 1", four), ("coupled, the draws at β = 1", coupled)):
+        axes = (
+            Axis(f"draw (the first {first:,})", (0, first)),
+            Axis("corner (exact: 0.25 each)", (-0.5, 3.5), ticks=()),
+        )
+        picture = canvas(title, "Rows of the corners", *axes, size=(430, 300))
+        picture.yaxis.ticker = list(range(4))
+        picture.yaxis.major_label_overrides = dict(enumerate(map(str, corners)))
+        given = np.stack([lab.edges_into(draws, twice, v)[:, :first, 4] for v in corners], axis=-1)
+        drawn = {}
+        for chain in range(4):
+            where, row = np.nonzero(given[chain] > 0.5)
+            lane = row + 0.27 - 0.18 * chain
+            at = where.tolist(), lane.tolist(), (where + 1).tolist(), lane.tolist()
+            drawn[f"chain {chain + 1}"] = picture.segment(*at, line_width=7, color=COLOURS[chain])
+        legend(picture, entries(drawn), columns=4)
+        out.append(picture)
+    return out
+
+
 @of("04_order_mcmc", "landscape = ")
 def order_mcmc_landscape(landscape):
     return [at(landscape, "orders", beta=beta, step=2000)[0] for beta in (1, 0.1)]

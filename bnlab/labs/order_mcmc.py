@@ -41,15 +41,15 @@ def boards(rows: int) -> bn.Data:
 
 
 def tempered(
-    table: bn.ScoreTable, beta: float, draws: int, chains: int, burn_in: int = 0
+    table: bn.ScoreTable, beta: float, draws: int, chains: int, burn_in: int = 0, thin: int = 10
 ) -> bn.Draws:
-    """Chains at one inverse temperature, n moves a draw; log_target is of beta = 1."""
+    """Chains at one inverse temperature, `thin` moves a draw; log_target is of beta = 1."""
     walker, found = OrderWalker.of(table), []
     for rng in np.random.default_rng(SEED).spawn(chains):
         start = rng.permutation(table.n)
         if burn_in:
             start = walker.walk(start, np.full(1, beta), burn_in, bn.Moves(), rng).orders[-1]
-        found.append(walker.walk(start, np.full(draws, beta), table.n, bn.Moves(), rng))
+        found.append(walker.walk(start, np.full(draws, beta), thin, bn.Moves(), rng))
     tries = np.array([walk.tally.sum(axis=(0, 1)) for walk in found])
     return bn.Draws(
         np.array([walk.orders for walk in found]),
@@ -65,12 +65,12 @@ def tempered(
 def four_runs(table: bn.ScoreTable, betas: Sequence[float], moves: int) -> bn.Draws:
     """Four runs of so many moves in all: of a chain at one β, or of coupled chains.
 
-    A tenth of the moves is burn-in; of the rest every n-th order is kept.
+    A tenth of the moves is burn-in; every n-th order is kept, at one β every 5n-th.
     """
     n, each = table.n, moves // len(betas)
     draws, burn_in = each * 9 // (10 * n), each // 10
     if len(betas) == 1:
-        return tempered(table, betas[0], draws, 4, burn_in)
+        return tempered(table, betas[0], draws // 5, 4, burn_in, 5 * n)
     schedule, rng = bn.Betas(tuple(betas)), np.random.default_rng(1)
     return bn.sample_orders(table, draws=draws, burn_in=burn_in, thin=n, rng=rng, schedule=schedule)
 
