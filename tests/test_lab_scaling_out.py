@@ -66,11 +66,11 @@ def test_a_parcel_is_as_large_as_the_plan_says() -> None:
 
 def test_walls_by_hand() -> None:
     load = lab.Load(jobs=10, seconds=3.0, once=1.0, send=0.5)
-    assert load.wall(1) == 31.0
-    assert load.wall(4) == 1.0 + 3 * 3.0
+    assert load.wall(1) == 1.0 + 0.5 + 10 * 3.0  # once the first has been sent
+    assert load.wall(4) == 1.0 + 2 * 0.5 + 3 * 3.0  # the second core does three
     assert load.wall(1000) == 1.0 + 10 * 0.5 + 3.0  # the last parcel, and its job
-    assert load.speed_up(1) == 1
-    assert load.cost(4) == 40.0
+    assert load.speed_up(1) == pytest.approx(31 / 31.5)
+    assert load.cost(4) == 44.0
     assert all(load.speed_up(p) <= lab.amdahl(1 / 31, p) + 1e-12 for p in range(1, 50))
 
 

@@ -44,9 +44,10 @@ class Load:
     send: float = 0.0  # seconds to send a job; one follows the other, while the workers work
 
     def wall(self, cores: int, /) -> float:
-        """Seconds by the clock on the wall."""
-        sending = self.jobs * self.send + self.seconds
-        return self.once + max(sending, math.ceil(self.jobs / cores) * self.seconds)
+        """Seconds by the clock on the wall: a core that is free takes the next job sent."""
+        last = (self.jobs - 1) // cores  # rounds before the last
+        ends = [(self.jobs - i * cores) * self.send + (i + 1) * self.seconds for i in (0, last)]
+        return self.once + max(ends)
 
     def speed_up(self, cores: int, /) -> float:
         """How many times faster than one core that need not send anything."""
@@ -75,7 +76,6 @@ class SpeedUp(View):
     def draw(self, jobs: int, serial: float, parcel: float) -> Board:
         """Speed-up and cost by the number of cores."""
         load = Load(jobs, (1 - serial) * WORK / jobs, serial * WORK, 1e6 * parcel / BYTES_A_SECOND)
-        # The most cores at which at least half of the time paid for is spent on the work.
         worth = max(p for p in CORES if p == 1 or 2 * load.speed_up(p) >= p)
         speeds = {
             "ideal": np.array(CORES),
