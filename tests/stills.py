@@ -141,7 +141,12 @@ def dynamic_programming_lattice(walk):
     return at(walk, variables="4", rows=20, step=46)
 
 
-@of("03_dynamic_programming", "child = ", "speed = ", slow=True)
+@of("03_dynamic_programming", "data = ", "walk = ")
+def dynamic_programming_edge(walk):
+    return at(walk, variables="3", rows=0, step=29)
+
+
+@of("03_dynamic_programming", "network = ", "speed = ", slow=True)
 def dynamic_programming_twenty(speed):
     return at(speed)
 
