@@ -450,17 +450,17 @@ def own_soils(big, slugs, bloom, clay):
 TRUE = {"line_color": INK, "line_dash": "dashed", "line_width": 2}  # of the line at the truth
 TRUE_SHARE = 0.635
 ASKED_FOR = "share that flowers without slugs"
-ANSWERED = (*SHARES, "def show_soils", "rng = np.random.default_rng(2)", "QUESTION")
+ANSWERED = (*SHARES, "def show_soils", "QUESTION")
 TREATED = (*ANSWERED, "def fill", "rng, gardens = ")
-ASKED = (*ANSWERED, "def ask(", "free = ")
+ASKED = (*ANSWERED, "rng = np.random.default_rng(2)", "def ask(", "free = ")
 
 
 @of("14_your_own_data", *TREATED, slow=True)
 def own_missing(gardens):
     shown = {
-        (f"{why}: {way}" if why != "none missing" else why): (colour, means)
+        (f"{why}: {way}" if why != "none missing" else why): (colour, np.mean(drawn, axis=1))
         for why, both in gardens.items()
-        for way, colour, means in zip(("left out", "average"), (COLOURS[0], INK), both, strict=True)
+        for way, colour, drawn in zip(("left out", "average"), (COLOURS[0], INK), both, strict=True)
     }  # of the complete ones both are alike
     alt = "Answers of twenty gardens: a row for each reason and either way, a line at the truth"
     axes = (
