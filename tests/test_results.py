@@ -141,6 +141,7 @@ def test_without_an_answer_from_the_system_nothing_is_refused(monkeypatch):
 
 
 def test_the_smaller_of_machine_and_container_counts(monkeypatch):
+    monkeypatch.setattr(memory, "FRESH", 1e-9)
     monkeypatch.setattr(memory, "_machine_free", lambda: 500)
     monkeypatch.setattr(memory, "_groups_free", lambda: 300)
     assert memory.free_bytes() == 300
