@@ -8,6 +8,7 @@ import gc
 import os
 import signal
 import sys
+import tempfile
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +17,7 @@ from typing import Any
 import pytest
 from compiled import numba_cache
 from kept import REAL, skip_pictures, without_second_runs
+from once import FOLDER, share
 from served import CHROMIUM, chromium
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -63,6 +65,15 @@ os.environ["BNLAB_COMPILE_AHEAD"] = "0"
 gc.set_threshold(50_000, 50, 50)
 # What a shell starts in the background ignores Ctrl-C; tests of it, and their programs, do not.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+share()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Make the folder of what is computed once, for the workers that are started next."""
+    if not hasattr(config, "workerinput"):
+        made = tempfile.TemporaryDirectory(prefix="bnlab-once-")
+        os.environ[FOLDER] = made.name
+        config.add_cleanup(made.cleanup)
 
 
 def _mark_cases(items: list[pytest.Item]) -> set[tuple[str, str]]:

@@ -26,7 +26,8 @@ from typing import Any
 import nbformat
 import pytest
 from compiled import numba_cache
-from kept import NOTEBOOKS, REAL, SOLVED, differences, is_git_checkout
+from kept import NOTEBOOKS, REAL, SOLVED, differences, is_as_committed, is_git_checkout
+from once import FOLDER
 from stills import fewest
 
 from bnlab.course import solved_copy, student_copy
@@ -171,11 +172,12 @@ def executor(cut_off: Clone, pytestconfig: pytest.Config) -> Iterator["subproces
     alone, up = (LOOPBACK_ALONE, UP) if _may_be_alone() else (["sh", "-c"], "true")
     timeout = str(pytestconfig.getoption("nbval_cell_timeout"))
     python = str(cut_off.folder / ".venv" / "bin" / "python")
+    once = {FOLDER: os.environ[FOLDER]} if FOLDER in os.environ and is_as_committed() else {}
     with (cut_off.folder.parent / "executor.log").open("w") as log:
         program = subprocess.Popen(
             [*alone, f"{up} && exec {python} -c '{RUN_EACH}' {timeout}"],
             cwd=cut_off.folder / "tests",
-            env=cut_off.variables,
+            env=cut_off.variables | once,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=log,

@@ -10,7 +10,9 @@ import networkx  # noqa: F401
 import pandas  # noqa: F401
 from lean import make_lean
 from numba.core.registry import cpu_target
+from once import share
 
 make_lean(setattr)
+share()
 cpu_target.typing_context.refresh()
 cpu_target.target_context.refresh()
