@@ -10,6 +10,7 @@ import sys
 from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
+from types import SimpleNamespace
 
 import nbformat
 import pytest
@@ -26,6 +27,7 @@ from bnlab.course import (
     solved_copy,
     student_copy,
 )
+from bnlab.labs.predict import predict
 
 NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
 LABS = sorted(NOTEBOOKS.glob("[0-9][0-9]_*.ipynb"))
@@ -392,6 +394,7 @@ def test_no_copy_holds_an_answer(course, copied):
                 assert cell.get("execution_count") is None
                 assert set(cell["metadata"]) <= {"tags", "nbgrader"}
             assert answers_in_pictures(copy) == []
+            assert re.findall(r"\.reveal\((?!sealed=)[\"'\d-].*", "\n".join(code_of(copy))) == []
 
 
 @pytest.mark.slow
@@ -428,6 +431,21 @@ def test_pictures_of_outcomes_wait_for_all_that_is_asked():
     lab["cells"][2]["source"] = folded + pictures[1]
     kept = [cell["source"] for cell in student_copy(lab)["cells"][::2]]
     assert kept == [pictures[0], "Text.\n\nMore.", "Text.\n\nMore.", pictures[3]]
+
+
+def test_outcomes_in_the_code_are_sealed():
+    code = "asked.reveal(-0.4, 'naïve', within=2)\nother.reveal(f(3), 2)\nasked.reveal()"
+    (cell,) = student_copy(lab_of((code,)))["cells"]
+    first, *rest = cell["source"].splitlines()
+    assert rest == code.splitlines()[1:]
+    asked = SimpleNamespace(reveal=lambda **given: given)
+    given = eval(first, {"asked": asked})
+    assert given.pop("within") == 2
+    guess = predict("How far, and which?", parts=["how far", "which"])
+    guess.reveal(**given)
+    assert guess.outcomes == {"how far": -0.4, "which": "naïve"}
+    (magic,) = student_copy(lab_of(("%time asked.reveal(3)",)))["cells"]
+    assert magic["source"] == "%time asked.reveal(3)"
 
 
 @pytest.mark.slow

@@ -6,10 +6,11 @@ the code and the check become two cells: the first is the student's, the second 
 graded.
 
 A lab asks by `guess = lab.predict(...)` and answers by `guess.reveal(...)`. Copies hold no pictures
-in between.
+in between, and no outcome that could be read in the code.
 """
 
 import ast
+import base64
 import copy
 import json
 import re
@@ -160,11 +161,34 @@ def _unanswered(cells: Sequence[Cell]) -> list[Cell]:
         if _is_code(cell):
             waiting |= set(_ASKS.findall(_source(cell)))
             waiting -= set(_REVEALS.findall(_source(cell)))
+            if _REVEALS.search(_source(cell)):
+                cell["source"] = _sealed(_source(cell))
         elif waiting:
             cell["source"] = _SHOWS.sub("", _source(cell))
         if _source(cell):
             kept.append(cell)
     return kept
+
+
+def _sealed(source: str) -> str:
+    """The code of a cell, an outcome that stands in it sealed (see `labs.predict`)."""
+    try:
+        nodes = [*ast.walk(ast.parse(source))]
+    except SyntaxError:  # IPython's own commands
+        return source
+    for node in nodes:
+        if not isinstance(node, ast.Call) or not _REVEALS.match(ast.unparse(node)):
+            continue
+        try:
+            outcome = [ast.literal_eval(value) for value in node.args]
+        except ValueError:  # it is computed
+            continue
+        if outcome:
+            code = base64.b64encode(json.dumps(outcome).encode()).decode()
+            sealed = ast.keyword("sealed", ast.Constant(code))
+            call = ast.unparse(ast.Call(node.func, [], [sealed, *node.keywords]))
+            source = source.replace(ast.get_source_segment(source, node) or "", call)
+    return source
 
 
 def _unrun(cell: Cell) -> Cell:

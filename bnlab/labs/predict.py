@@ -6,6 +6,8 @@ to bottom answers no question for its reader. `review(guess, ...)` tells at the 
 did, and where one was sure and wrong.
 """
 
+import base64
+import json
 from collections.abc import Callable, Sequence
 from html import escape
 from typing import Any
@@ -66,7 +68,7 @@ class Prediction:
         self._status.value = _paragraph(f"Committed: {_listed(answers)} ({self.sure}).")
         self._tell()
 
-    def reveal(self, *outcome: Answer, within: float | None = None) -> None:
+    def reveal(self, *outcome: Answer, within: float | None = None, sealed: str = "") -> None:
         """Show what came out beside the answer, once there is one.
 
         Parameters
@@ -74,7 +76,9 @@ class Prediction:
         outcome : a number or a choice for each part of the question
         within : how far from it a number may be to count as right; without it 0.1 for a
             probability, and a tenth of the outcome for any other number
+        sealed : the outcome, where a learner's copy has it: JSON in base 64, which shows nothing
         """
+        outcome = tuple(json.loads(base64.b64decode(sealed))) if sealed else outcome
         self.outcomes = dict(zip(self.fields, outcome, strict=True))
         self._within = within
         waiting = "The outcome stands here once you have committed to an answer."
