@@ -15,6 +15,7 @@ import typing
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, update_wrapper
+from itertools import chain, repeat
 from numbers import Real
 from typing import Annotated, Any, Literal, SupportsIndex, TypeVar, Union, get_args, get_origin
 
@@ -148,11 +149,12 @@ def _wrapped(function: Callable[..., Any]) -> Any:
 
     def held(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
         known = hints()
-        for name in known.keys() & kwargs.keys():
-            kwargs[name] = conforming(name, kwargs[name], known[name])
+        for name in kwargs:
+            if name in known:
+                kwargs[name] = conforming(name, kwargs[name], known[name])
         return tuple(
             conforming(name, value, known[name]) if name in known else value
-            for name, value in zip([*names, *[rest] * len(args)], args, strict=False)
+            for name, value in zip(chain(names, repeat(rest)), args, strict=False)
         )
 
     too_much = f"{plain.__qualname__}: memory does not suffice; ask for less at once"
@@ -233,7 +235,7 @@ def _as(value: Any, hint: Any) -> Any:
     """The value as what the annotation says, or `_Refused`."""
     if type(value) is hint and hint not in _BASICS:
         return _within(value, ())
-    if np.ma.is_masked(value):
+    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
         raise _Refused(" is masked in places: leave these out, or fill them")
     if hint in _BASICS:
         return _BASICS[hint](value)
