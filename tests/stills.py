@@ -250,6 +250,52 @@ def evidence_bounds(closing):
     return at(closing)
 
 
+@of("09_hidden_scores", "rows = ", "Y1, Y2", "def e_step", "question = ")
+def hidden_widths(best, e_step):
+    drawn = []
+    for title, label, table, way, most in (
+        ("A peak inside", "cell of state 0, in the cause's line", 0, (1, -1), 0.45),
+        ("A peak on the border", "cell of answer 1 to y1, in state 0", 1, (-1, 1, 0), 0.85),
+    ):
+        axes = Axis(label, (-0.02, 0.87)), Axis("ln p(D | θ) − highest", (-4.2, 0.4))
+        picture = canvas(title, "ln p(D | θ) against one cell", *axes, size=(430, 300))
+        shifts = np.linspace(0 if table else -0.35, most, 201)
+        heights = []
+        for shift in shifts:
+            moved = [cells.copy() for cells in best]
+            moved[table][0] += shift * np.array(way)
+            heights.append(e_step(moved)[1])
+        heights, x = np.array(heights) - e_step(best)[1], best[table][0, table] + shifts
+        look = {"line_width": 2.5, "color": COLOURS[0]}
+        items = {"ln p(D | θ)": picture.line(x.tolist(), heights.tolist(), **look)}
+        if not table:
+            fall = -(2 / 0.4**2 + 3 / 0.6**2) / 2 * shifts**2
+            look = {"line_width": 2, "color": COLOURS[1], "line_dash": "dashed"}
+            items["parabola"] = picture.line(x.tolist(), fall.tolist(), **look)
+        legend(picture, entries(items), columns=2)
+        drawn.append(picture)
+    return drawn
+
+
+@of("09_hidden_scores", "def log_line")
+def hidden_tangent(log_line):
+    x, end = np.linspace(0, 2, 201), log_line(np.array([2.0, 0.0, 0.0]))
+    curve = np.array([log_line(np.array([2.0, count, 0.0])) for count in x])
+    slope = (log_line(np.array([2.0, 1e-6, 0.0])) - end) / 1e-6
+    axes = Axis("count of the answer 1", (-0.05, 2.05)), Axis("ln p of the line", (-6.2, -1.5))
+    alt = "ln p of a line against one of its counts"
+    picture = canvas("State 0: counts 2, ?, 0", alt, *axes, size=(430, 300))
+    items = {}
+    for name, line, dash in (
+        ("curve", curve, "solid"),
+        (f"tangent at 0, slope {slope:.2f}", end + slope * x, "dashed"),
+    ):
+        look = {"line_width": 2.5, "color": COLOURS[len(items)], "line_dash": dash}
+        items[name] = picture.line(x.tolist(), line.tolist(), **look)
+    legend(picture, entries(items), columns=2)
+    return picture
+
+
 @of("09_hidden_scores", "rows = ")
 def hidden_model(lab, cause):
     return [lab.drawing(lab.true_model(), "The questionnaire"), lab.drawing(cause, "Small model")]
