@@ -235,6 +235,21 @@ def certain_interval(certain):
     ]
 
 
+@of("07_annealed_importance_sampling", slow=True)
+def annealed_runs(lab):
+    drawn = []
+    for steps in (100, 1000):
+        upward, _ = lab.paths(lab.GAME, 958, steps)
+        axes = Axis("inverse temperature β", (-0.03, 1.03)), Axis("ln w so far − exact", (-42, 5))
+        picture = canvas(f"20 runs of {steps:,} steps", "ln w over β", *axes, size=(430, 300))
+        ways = [lab.BETAS.tolist()] * len(upward), upward.tolist()
+        run = picture.multi_line(*ways, color=COLOURS[0], line_alpha=0.6, line_width=1.5)
+        exact = picture.hspan([0], line_color=INK, line_dash="dashed", line_width=2)
+        legend(picture, entries({"runs": run, "exact": exact}), columns=2)
+        drawn.append(picture)
+    return drawn
+
+
 @of("07_annealed_importance_sampling", "fans = ", slow=True)
 def annealed_paths(fans):
     return [[at(fans, steps=steps) for steps in (30, 1000)]]
