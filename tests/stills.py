@@ -339,7 +339,7 @@ def hidden_loops(loops):
     return at(loops, shape="e = 0.2 (thesis)")
 
 
-RACED = ("boards = ", "def race", "corners = ")
+RACED = ("boards = ", "rng = ", "corners = ")
 
 
 @of("11_structure_mcmc", *RACED, "stuck = ", slow=True)
@@ -349,17 +349,17 @@ def structure_mcmc_stuck(stuck):
 
 @of("11_structure_mcmc")
 def structure_mcmc_neighbours():
-    drawn = []
-    places = [(0.1, 1.0), (0.9, 0.5), (0.1, 0.0)]
-    for said, pairs in (
-        ("five neighbours: each proposed with 1/5", ((0, 1), (1, 2))),
-        ("six neighbours: the way back with 1/6", ((0, 1),)),
-    ):
-        edges = graphs.to_adjacency(graphs.from_edges(3, pairs)).astype(float)
-        alt = "Three nodes and their edges"
-        shown = plots.network(edges, list("uvw"), places, width=240, height=150, title="", alt=alt)
-        drawn.append([said, shown])
-    return drawn
+    return [
+        ["five neighbours: each proposed with 1/5", of_three("uvw", (0, 1), (1, 2))],
+        ["six neighbours: the way back with 1/6", of_three("uvw", (0, 1))],
+    ]
+
+
+def of_three(names, *pairs):
+    """Three nodes and their edges."""
+    edges = graphs.to_adjacency(graphs.from_edges(3, pairs)).astype(float)
+    look = {"width": 240, "height": 150, "title": "", "alt": "Three nodes and their edges"}
+    return plots.network(edges, list(names), [(0.1, 1.0), (0.9, 0.5), (0.1, 0.0)], **look)
 
 
 @of("11_structure_mcmc")
@@ -421,6 +421,15 @@ def in_layers(edges, layer, across):
     places = np.column_stack([across, 1 - np.array(layer) / max(layer)])
     alt = "Four nodes in layers, one below the other, with arrows downwards"
     return plots.network(edges, list("uvwx"), places, width=190, height=230, title="", alt=alt)
+
+
+@of("12_beliefs_and_interventions")
+def beliefs_cut():
+    names = "B: sport", "A: vitamins", "C: well"
+    return [
+        ["seen", of_three(names, (0, 1), (0, 2), (1, 2))],
+        ["A set", of_three(names, (0, 2), (1, 2))],
+    ]
 
 
 @of("12_beliefs_and_interventions", "beliefs = ")

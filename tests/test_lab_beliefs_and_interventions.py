@@ -6,6 +6,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+import stills
 
 import bnlab as bn
 from bnlab.labs import beliefs_and_interventions as lab
@@ -70,6 +71,18 @@ def test_setting_a_variable_directs_the_arrows() -> None:
         edges = lab.directed(which, 80)
         assert [v for v in range(3) if edges[v, v + 1] > 0.9] == certain
     np.testing.assert_allclose(lab.directed(0, 0), lab.directed(0, 0, told=False))
+
+
+def test_the_cells_of_the_lab_are_those_of_the_table(data_dir) -> None:
+    names = stills.run("12_beliefs_and_interventions", ("def log_score", "free = "))
+    data = bn.load_dataset("sachs")
+    u, v = data.index("Erk"), data.index("Akt")
+    pairs = np.column_stack([data.values[:, u] == 2, data.values[:, v] > 0]).astype(int)
+    unset = pairs[~data.intervened.any(axis=1)]
+    assert Counter(map(tuple, unset.tolist())) == names["free"]
+    assert Counter(map(tuple, pairs[data.intervened[:, v]].tolist())) == names["held"]
+    high = unset[:, 0].reshape(3, 600).mean(axis=1)  # in each batch
+    assert [round(high.min(), 2), round(high.max(), 2)] == [0.08, 0.23]
 
 
 @pytest.mark.slow
