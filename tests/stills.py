@@ -221,6 +221,17 @@ def dds_more_rows(more):
     return at(more, size=1841, drawn=4612)
 
 
+@of("06_linear_extensions")
+def linear_extensions_four():
+    drawn, alike = [], {"width": 190, "height": 150, "title": "", "alt": "A star of four nodes"}
+    for last in range(4):  # the leaf whose edge is reversed; 0: none
+        pairs = [(leaf, 0) if leaf == last else (0, leaf) for leaf in (1, 2, 3)]
+        edges = graphs.to_adjacency(graphs.from_edges(4, pairs)).astype(float)
+        places = [(0.5, 1.0), (0.1, 0.0), (0.5, 0.0), (0.9, 0.0)]
+        drawn.append([f"ℓ = {2 if last else 6}", plots.network(edges, "ABCD", places, **alike)])
+    return drawn
+
+
 @of("06_linear_extensions", "extensions = ")
 def linear_extensions_down_sets(extensions):
     return at(extensions, shape="tree", number=1, step=0)
