@@ -1,7 +1,6 @@
 """Lab 05 without a browser: its widgets and its checks."""
 
 from functools import cache
-from math import log, sqrt
 
 import numpy as np
 import pytest
@@ -153,38 +152,30 @@ def test_distribution_is_that_of_the_package() -> None:
     np.testing.assert_allclose(edges, bn.order_posterior(table()).edges, atol=1e-9)
 
 
-def test_check_of_estimates(capsys: pytest.CaptureFixture[str]) -> None:
-    draws = 5985  # ln(120) / 0.0008
+def test_check_of_the_chances_to_be_last(capsys: pytest.CaptureFixture[str]) -> None:
+    @cache
+    def g(S):
+        return sum(alpha(v, S - {v}) * g(S - {v}) for v in S) if S else 1.0
 
-    def feature(dag):
-        return 0 in dag[1]
+    def right(S):
+        return [alpha(v, S - {v}) * g(S - {v}) / g(S) for v in sorted(S)]
 
-    def right(dags, has, delta):
-        share = sum(map(has, dags)) / len(dags)
-        margin = sqrt(log(2 / delta) / (2 * len(dags)))
-        return share, sqrt(share * (1 - share) / len(dags)), margin
+    def first(S):  # of the orders that begin with v
+        return [alpha(v, frozenset()) * g(S - {v}) / g(S) for v in sorted(S)]
 
-    def normal(dags, has, delta):
-        share, stderr, _ = right(dags, has, delta)
-        return share, stderr, 2 * stderr
+    def equal(S):
+        return [1 / len(S)] * len(S)
 
-    def narrow(dags, has, delta):
-        return (*right(dags, has, delta)[:2], 0.1 / sqrt(len(dags)))
+    def not_once(S):  # of two nodes each is as likely
+        return equal(S) if S == {0, 1, 2} else right(S)
 
-    def one_sigma(dags, has, delta):
-        share, stderr, margin = right(dags, has, delta)
-        return share, stderr * sqrt(len(dags)), margin
-
-    assert lab.check_estimate(feature, right, draws, phi())
-    assert not lab.check_estimate(lambda dag: True, right, draws, phi())
-    assert not lab.check_estimate(feature, right, 4612, phi())
-
-    def certain(dags, has, delta):
-        return right(dags, has, delta)[0], 0, 10 / sqrt(len(dags))
-
-    for wrong in (normal, narrow, one_sigma, certain, lambda *given: None):
-        assert not lab.check_estimate(feature, wrong, draws, phi())
-    assert capsys.readouterr().out.count("not yet") == 7
+    assert lab.check_chances(right, phi())
+    assert lab.right_chances(right, phi()) is right
+    for wrong in (first, equal, not_once, lambda S: None):
+        assert not lab.check_chances(wrong, phi())
+        for S in (frozenset({2}), frozenset({0, 1, 2}), frozenset(range(4))):
+            np.testing.assert_allclose(lab.right_chances(wrong, phi())(S), right(S))
+    assert capsys.readouterr().out.count("not yet") == 4
 
 
 def test_check_of_what_rows_settle(capsys: pytest.CaptureFixture[str]) -> None:

@@ -27,7 +27,7 @@ Parents = frozenset[int]
 Dag = tuple[Parents, ...]
 Draw = tuple[list[int], Dag]  # an order, and parents given it
 Has = Callable[[Dag], bool]  # whether a DAG has a feature
-Estimate = Callable[[list[Dag], Has, float], tuple[float, float, float]]
+Chances = Callable[[Parents], list[float]]
 Weights = Sequence[Mapping[Parents, float]]  # phi: for each node, parent set -> family weight
 
 SEED = 2016
@@ -308,38 +308,38 @@ def _good_fit(dags: Sequence[Dag], exact: Mapping[Dag, float]) -> bool:
     return bool(found <= len(common) * (1 - spread + WORST * sqrt(spread)) ** 3)
 
 
-@exercise(properties=7)
-def check_estimate(feature: Has, estimate: Estimate, draws: int | None, phi: Weights) -> Told:
-    """Exercise 1: `estimate` returns a share, its standard error and a margin; draws for three."""
-    dags = list(exact := _distribution(phi))
-    pairs = permutations(range(len(dags[0])), 2)
-    asked = [feature, *(lambda dag, u=u, v=v: u in dag[v] for u, v in pairs)]
-    picks = np.random.default_rng(SEED).choice(len(dags), 4 * T, p=list(exact.values()))
-    drawn = [dags[k] for k in picks]
+def _last(phi: Weights) -> Chances:
+    """Return a function: the chance of each node of a set, in order, to be last among them."""
 
-    def near(has: Has) -> bool:
-        share, _, margin = estimate(drawn[:T], has, DELTA / len(asked))
-        return abs(share - sum(p for dag, p in exact.items() if has(dag))) <= margin
+    @cache
+    def terms(S: Parents) -> list[float]:
+        alpha = {v: sum(p for P, p in phi[v].items() if P <= S - {v}) for v in sorted(S)}
+        return [alpha[v] * (sum(terms(S - {v})) if len(S) > 1 else 1.0) for v in alpha]
 
-    yield "your feature should be true of some DAGs and false of others"
-    yield 0 < sum(bool(feature(dag)) for dag in dags) < len(dags)
-    yield "return three numbers: share, standard error, margin"
-    yield np.shape(estimate(drawn[:10], feature, DELTA)) == (3,)
-    yield "the standard error is the square root of share (1 - share) / T"
-    found = [estimate(drawn[:T], has, 0.1)[:2] for has in asked]
-    expected = [sqrt(share * (1 - share) / T) for share, _ in found]
-    yield np.allclose([error for _, error in found], expected, rtol=1e-3, atol=0)
-    yield "what holds of every DAG drawn has standard error 0, but a margin above 0"
-    share, stderr, margin = estimate(drawn[:100], lambda dag: True, DELTA)
-    yield share == 1 and stderr == 0 and margin > 0
-    yield "the margin is the ε at which Hoeffding's bound equals delta: check δ as well as T"
-    cases = (T, 0.05), (T, 0.1), (4 * T, 0.1)
-    margins = [estimate(drawn[:m], feature, d)[2] for m, d in cases]
-    yield np.allclose(margins, [bn.hoeffding_margin(m, d) for m, d in cases])
-    yield "the probabilities of your feature and of all edges should lie within the margin"
-    yield all(near(has) for has in asked)
-    yield "three questions: let each miss with probability δ/3"
-    yield draws == bn.hoeffding_draws(EPS, DELTA / 3)
+    return lambda S: [term / sum(terms(S)) for term in terms(S)]
+
+
+def _is_last(function: Chances, phi: Weights) -> bool:
+    """Whether a function is that, for all sets."""
+    sets = map(frozenset, map(graphs.members, range(1, 1 << len(phi))))
+    return all(np.allclose(function(S), _last(phi)(S)) for S in sets)
+
+
+def right_chances(function: Chances, phi: Weights) -> Chances:
+    """The student's function if it is right, else the lab's."""
+    return board.if_right(function, lambda theirs: _is_last(theirs, phi), _last(phi))
+
+
+@exercise(properties=3)
+def check_chances(function: Chances, phi: Weights) -> Told:
+    """Exercise 1: `function(S)` is the chance of each node of S, in order, to be last."""
+    whole = frozenset(range(len(phi)))
+    yield "return a chance for each node; together they are 1"
+    yield len(function(whole)) == len(whole) and np.isclose(sum(function(whole)), 1)
+    yield "with all four nodes left, the chances are those of the picture above"
+    yield np.allclose(function(whole), _last(phi)(whole))
+    yield "they are wrong with fewer nodes left: of M, B and R, R has the missing chance"
+    yield _is_last(function, phi)
 
 
 @exercise(properties=4)
