@@ -68,13 +68,13 @@ class Problem(NamedTuple):
 
 @cache
 def simulated(n: int) -> Problem:
-    """The true structure with tables from its prior, n rows of data, and their evidence.
+    """The true structure with tables from its prior, the first n of 480 rows, and their evidence.
 
     The evidence is the sum over completions up to 8 rows, and by SMC above.
     """
-    rng = np.random.default_rng([SEED, n])
+    rng = np.random.default_rng([SEED, LOOP_ROWS])
     net = bn.BayesNet.random_tables(true_model().parents, ARITIES, rng, names=NAMES)
-    data = net.sample(n, rng).select(NAMES[2:])
+    data = net.sample(LOOP_ROWS, rng).select(NAMES[2:]).prefix(n)
     if n <= 8:
         value = bn.hidden.exact_evidence(true_model(), data)
     else:
