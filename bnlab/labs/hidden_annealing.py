@@ -21,6 +21,7 @@ from bnlab.labs.hidden_scores import (
     rank as rank,
     rows as rows,
     scored as scored,
+    structures as structures,
     true_model as true_model,
     true_number as true_number,
 )
@@ -68,10 +69,7 @@ class Problem(NamedTuple):
 
 @cache
 def simulated(n: int) -> Problem:
-    """The true structure with tables from its prior, the first n of 480 rows, and their evidence.
-
-    The evidence is the sum over completions up to 8 rows, and by SMC above.
-    """
+    """Tables from the prior of the true structure, the first n of 480 rows, and their evidence."""
     rng = np.random.default_rng([SEED, LOOP_ROWS])
     net = bn.BayesNet.random_tables(true_model().parents, ARITIES, rng, names=NAMES)
     data = net.sample(LOOP_ROWS, rng).select(NAMES[2:]).prefix(n)
