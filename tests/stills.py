@@ -116,6 +116,18 @@ def start_here_sizes(explorer):
     return [[f"{m:,} rows", *at(explorer, "heat", size=m)] for m in (0, 200, 1841)]
 
 
+@of("00_start_here")
+def start_here_directions():
+    dags = {
+        "a → c ← b": ((0, 2), (1, 2)),
+        "a → c → b": ((0, 2), (2, 1)),
+        "a ← c → b": ((2, 0), (2, 1)),
+        "a ← c ← b": ((1, 2), (2, 0)),
+    }
+    places = ((0.1, 1.0), (0.9, 1.0), (0.5, 0.0))
+    return [[said, of_three("abc", *pairs, places=places)] for said, pairs in dags.items()]
+
+
 @of("01_bayesian_networks", "net = ", "evidence = ")
 def bayesian_networks_evidence(evidence):
     return at(evidence, asked="Burglary")
@@ -366,11 +378,11 @@ def structure_mcmc_neighbours():
     ]
 
 
-def of_three(names, *pairs):
+def of_three(names, *pairs, places=((0.1, 1.0), (0.9, 0.5), (0.1, 0.0))):
     """Three nodes and their edges."""
     edges = graphs.to_adjacency(graphs.from_edges(3, pairs)).astype(float)
     look = {"width": 240, "height": 150, "title": "", "alt": "Three nodes and their edges"}
-    return plots.network(edges, list(names), [(0.1, 1.0), (0.9, 0.5), (0.1, 0.0)], **look)
+    return plots.network(edges, list(names), places, **look)
 
 
 @of("11_structure_mcmc")

@@ -20,10 +20,9 @@ def start_here():
     from bnlab.labs import start_here as lab
 
     data = lab.table("coronary")
-    u, v = data.index("Proteins"), data.index("Pressure")
-    p = {m: f"{lab.posterior(data, m).edges[u, v]:.2f}" for m in (200, 1000, data.m)}
-    later = f"{p[1000]} at 1,000 and {p[data.m]} with all"
-    yield f"Proteins → Pressure has {p[200]} at 200 rows, {later}"
+    u, v = data.index("P. Work"), data.index("Smoking")
+    p = {m: f"{lab.posterior(data, m).edges[u, v]:.2f}" for m in (50, 200, data.m)}
+    yield f"P. Work → Smoking has {p[50]} at 50 rows, {p[200]} at 200 and {p[data.m]} with all"
 
 
 def bayesian_networks():
