@@ -481,6 +481,29 @@ def search_steps(steps):
     return at(steps, dataset="coronary", step=4)
 
 
+@of("13_structure_search")
+def search_two(lab):
+    """The class after five moves on coronary, and 3 → 1 added to members 5 and 7."""
+    five, seven = graphs.to_adjacency([lab.classes("coronary")[5][k] for k in (4, 6)])
+    added = np.zeros(five.shape, bool)
+    added[3, 1] = True
+    drawn = [graphs.cpdag(graphs.from_adjacency(five)), five | added, seven | added]
+    look = {"title": "A class, and two of its members", "alt": "A CPDAG and two DAGs"}
+    told = ["CPDAG", "member 5 and 3 → 1", "member 7 and 3 → 1"]
+    marked = [added & False, added, added]
+    return [plots.graph_gallery(drawn, lab.names("coronary"), told, marked, **look)]
+
+
+@of("13_structure_search", "data = ", 'table = tables["coronary"]')
+def search_best(lab, listed):
+    four = listed.dags[:4]
+    whole = graphs.cpdag(four[0])
+    drawn = [whole, *graphs.to_adjacency(four)]
+    look = {"title": "The best class, and its members", "alt": "A CPDAG and four DAGs"}
+    told, names = ["CPDAG", "first", "second", "third", "fourth"], lab.names("coronary")
+    return [plots.graph_gallery(drawn, names, told, [whole & whole.T] * 5, across=5, **look)]
+
+
 @of("13_structure_search", "members = ")
 def search_members(members):
     return at(members, edges=5, member=1)
@@ -488,7 +511,7 @@ def search_members(members):
 
 @of("13_structure_search", "averages = ", slow=True)
 def search_averages(averages):
-    return at(averages, dataset="coronary", count=1)
+    return at(averages, dataset="coronary", count=300)
 
 
 GARDEN = ("path = ", "table = ", "study = ")
