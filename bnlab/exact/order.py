@@ -81,7 +81,7 @@ class OrderPosterior(Tabular):
         return ranked_pairs(self.table.names, probability=self.edges)
 
     def log_alpha(self, v: Natural, predecessors: ArrayLike, /) -> Floats:
-        """Return ln alpha_v(S), nats: of the sum of beta_v over parent sets within masks S (...).
+        """Return ln alpha_v(S), nats: of the sum of phi_v over parent sets within masks S (...).
 
         Examples
         --------
@@ -155,8 +155,8 @@ def order_posterior(table: ScoreTable, /, *, progress: Progress | None = None) -
 def log_prior_sum(table: ScoreTable, /) -> float:
     """Return ln of the sum of the prior factor over orders and DAGs: log_z less log_evidence, nats.
 
-    At once for any n when the factor q_i depends on the number of parents i only, from n! times the
-    product over j < n of sum_i C(j, i) q_i; else by the dynamic program over subsets, with the
+    At once for any n when the factor rho depends on the number of parents i only, from n! times the
+    product over j < n of sum_i C(j, i) rho_i; else by the dynamic program over subsets, with the
     memory that takes.
 
     Raises
