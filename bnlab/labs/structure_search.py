@@ -24,7 +24,7 @@ from bnlab.labs.board import (
     show as show,
 )
 from bnlab.labs.predict import predict as predict, review as review
-from bnlab.labs.structure_mcmc import Dag, families
+from bnlab.labs.structure_mcmc import Dag
 from bnlab.labs.view import Board, View
 from bnlab.search.climbs import KINDS
 
@@ -125,13 +125,8 @@ class Members(View):
         heading, loose = f"Member {member} of {len(group)}", whole & whole.T
         both, marked = [whole, bn.graphs.to_adjacency(dag)], [loose, loose]
         told, alt = ["CPDAG", heading], "The CPDAG of a class, and one member"
-        look: dict[str, Any] = {
-            "across": 1,
-            "name": "member",
-            "title": "Class and member",
-            "alt": alt,
-        }
-        net = plots.graph_gallery(both, labels, told, marked, **look)
+        look: dict[str, Any] = {"across": 1, "name": "member", "title": "Class and member"}
+        net = plots.graph_gallery(both, labels, told, marked, alt=alt, **look)
         return {
             "net": (net, f"{edges} edges, {loose.sum() // 2} of them undirected in the class."),
             "gains": (
@@ -287,8 +282,9 @@ def _four() -> bn.ScoreTable:
 
 def scorer(scores: bn.ScoreTable, /) -> Score:
     """Return score(v, P): ln of the weight of v with the parents P, -inf if not in the table."""
-    log_phi = families(scores)
-    return lambda v, P: log_phi[v].get(frozenset(P), -np.inf)
+    rows = zip(scores.parents.tolist(), scores.log_phi.tolist(), strict=True)
+    log_phi = [dict(zip(masks, weights, strict=True)) for masks, weights in rows]
+    return lambda v, P: log_phi[v].get(sum(1 << int(u) for u in set(P)), -np.inf)
 
 
 def moves(dag: Dag, /) -> Iterator[tuple[tuple[int, int], Dag]]:
