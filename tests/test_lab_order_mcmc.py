@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from itertools import permutations
+from math import exp
 
 import numpy as np
 import pytest
@@ -79,30 +80,29 @@ def test_hot_chains_agree_and_are_off() -> None:
     assert bn.diagnostics.sad(one, exact.edges) > 1
 
 
-def test_check_of_rhat(capsys: pytest.CaptureFixture[str]) -> None:
-    def right(x, ddof=1, axis=1, parts=2):
-        halves = np.concatenate(np.split(x, parts, axis=axis))
-        W, B = halves.var(axis=1, ddof=ddof).mean(), halves.mean(axis=1).var(ddof=ddof)
-        return np.sqrt((halves.shape[1] - 1) / halves.shape[1] + B / W)
+def test_check_of_the_exchange(capsys: pytest.CaptureFixture[str]) -> None:
+    def product(log_i, log_j, beta_i, beta_j):
+        before, after = beta_i * log_i + beta_j * log_j, beta_i * log_j + beta_j * log_i
+        return min(1, np.exp(after - before))
 
-    def upside_down(x):
-        halves = np.concatenate(np.split(x, 2, axis=1))
-        W, B = halves.var(axis=1, ddof=1).mean(), halves.mean(axis=1).var(ddof=1)
-        return np.sqrt((halves.shape[1] - 1) / halves.shape[1] + W / B)
+    def barker(*given):
+        ratio = np.exp((given[2] - given[3]) * (given[1] - given[0]))
+        return ratio / (1 + ratio)
 
-    assert lab.check_rhat(right)
-    assert "R-hat of the edges: 68 of 90 above 1.01, the largest inf" in capsys.readouterr().out
     wrong = (
-        lambda x: None,
-        lambda x: right(x, ddof=0),
-        lambda x: right(x, parts=1),
-        lambda x: right(x) ** 2,
-        bn.diagnostics.rhat,
-        upside_down,
+        lambda *given: None,
+        barker,
+        lambda i, j, b, c: lab.exchange_chance(j, i, b, c),
+        lambda i, j, b, c: exp(min(0, j - i)),
+        lambda i, j, b, c: min(1, exp((b - c) * (j - i))),
     )
-    with np.errstate(divide="ignore"):
-        assert not any(lab.check_rhat(each) for each in wrong)
-    assert capsys.readouterr().out.count("not yet") == 6
+    with np.errstate(over="ignore", invalid="ignore"):
+        for right in (lab.exchange_chance, product):
+            assert lab.check_exchange(right) and lab.right_exchange(right) is right
+        for each in wrong:
+            assert not lab.check_exchange(each)
+    assert all(lab.right_exchange(each) is lab.exchange_chance for each in (wrong[0], barker))
+    assert capsys.readouterr().out.count("not yet") == 5
 
 
 def test_check_of_places(capsys: pytest.CaptureFixture[str]) -> None:

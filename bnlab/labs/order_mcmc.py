@@ -3,10 +3,10 @@
 Its view, of a chain move by move, is in `bnlab.labs.landscape`.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache, partial
 from itertools import permutations, product
-from math import log
+from math import exp, log
 from typing import Any
 
 import numpy as np
@@ -15,20 +15,20 @@ import bnlab as bn
 from bnlab import diagnostics, features, graphs
 from bnlab.checks import Floats
 from bnlab.labs import board
-from bnlab.labs.board import Told, exercise, setup as setup
+from bnlab.labs.board import Told, exercise, if_right, setup as setup
 from bnlab.labs.landscape import Landscape as Landscape
 from bnlab.labs.predict import predict as predict, review as review
 from bnlab.papers.page import chain as chain
 from bnlab.sampling.order_target import OrderWalker
 
 SEED = 2003
-MOST_PARENTS = 2
 TWICE = 1916  # rows: each board of tic-tac-toe twice
 BUDGET = 100_000  # moves
 
-posterior = partial(board.order_posterior, most=MOST_PARENTS)
+posterior = partial(board.order_posterior, most=2)  # parents
 
 Target = Callable[[tuple[int, ...]], float]
+Chance = Callable[[float, float, float, float], float]
 
 
 @cache
@@ -88,46 +88,46 @@ def edges_into(draws: bn.Draws, table: bn.ScoreTable, v: int, /, every: int = 1)
     return given[which].reshape(orders.shape)
 
 
-def _every_edge(draws: bn.Draws, table: bn.ScoreTable, every: int = 1) -> Iterator[Floats]:
-    """The columns of `edges_into`, for each pair of nodes."""
-    for v in range(table.n):
-        into = edges_into(draws, table, v, every)
-        yield from (into[..., u] for u in range(table.n) if u != v)
-
-
 def worst_rhat(draws: bn.Draws, table: bn.ScoreTable, /) -> float:
     """The largest R-hat of an edge, from at most 22,500 / n draws of each chain."""
-    every = -(-draws.values.shape[1] * table.n // 22_500)
-    return max(map(diagnostics.rhat, _every_edge(draws, table, every)))
+    every, nodes = -(-draws.values.shape[1] * table.n // 22_500), range(table.n)
+    given = np.stack([edges_into(draws, table, v, every) for v in nodes])
+    return max(diagnostics.rhat(given[v, ..., u]) for v in nodes for u in nodes if u != v)
+
+
+def sads(draws: bn.Draws, exact: bn.OrderPosterior) -> list[float]:
+    """For each chain, the sum of absolute differences from the exact probabilities of edges."""
+    every = [chain(draws, c) for c in range(len(draws.values))]
+    return [diagnostics.sad(features.edges(c, table=exact.table), exact.edges) for c in every]
+
+
+def exchange_chance(log_i: float, log_j: float, beta_i: float, beta_j: float) -> float:
+    """The probability that two chains exchange their orders: Metropolis' rule for their product."""
+    return exp(min(0.0, (beta_i - beta_j) * (log_j - log_i)))
+
+
+def right_exchange(function: Chance) -> Chance:
+    """The student's function if it is right, else the lab's."""
+    return if_right(function, _is_chance, exchange_chance)
+
+
+def _is_chance(function: Chance) -> bool:
+    """Whether the function gives the probabilities, whatever the orders and temperatures."""
+    cases = np.random.default_rng(SEED).uniform([-9, -9, 0, 0], 1, size=(50, 4)).tolist()
+    return all(np.isclose(function(*case), exchange_chance(*case)) for case in cases)
 
 
 @exercise(properties=4)
-def check_rhat(function: Callable[[Floats], float]) -> Told:
-    """Exercise 1: `function(x)` is R-hat of x (chains, draws). It is asked about every edge."""
-    rng = np.random.default_rng(SEED)
-
-    def right(x: Floats) -> bool:
-        halves = x.reshape(2 * len(x), -1)
-        within, between = halves.var(axis=1, ddof=1).mean(), halves.mean(axis=1).var(ddof=1)
-        shorter = 1 - 1 / halves.shape[1]
-        return bool(np.isclose(function(x.copy()), np.sqrt(shorter + between / within)))
-
+def check_exchange(function: Chance) -> Told:
+    """Exercise 1: `function(log_i, log_j, beta_i, beta_j)` is the probability of an exchange."""
     yield "return one number"
-    yield np.isscalar(function(rng.normal(size=(2, 8))))
-    yield "of [[0, 2, 1, 3], [0, 2, 1, 3]] the halves have W = 2 and B = 1/3, and T is 2: 0.816"
-    yield right(np.array([[0.0, 2, 1, 3]] * 2))
-    yield "two chains that rise alike drift: cut each in a first and a second half"
-    yield right(np.array([np.arange(8.0)] * 2))
-    yield "it must hold for any number of chains and draws"
-    yield all(right(rng.normal(size=size)) for size in ((3, 10), (5, 6), (4, 100)))
-    table = posterior(boards(TWICE)).table
-    draws = bn.sample_orders(table, draws=5000, chains=4, rng=np.random.default_rng(1))
-    with np.errstate(all="ignore"):  # W may be 0
-        edges = [float(function(given)) for given in _every_edge(draws, table)]
-    print(
-        f"R-hat of the edges: {sum(each > 1.01 for each in edges)} of {len(edges)} above 1.01, "
-        f"the largest {np.nanmax(edges):.3f}."
-    )
+    yield np.isscalar(function(-100.0, -120.0, 0.1, 1.0))
+    yield "from -112 back to -130 the log of the product falls by 18: exp(-18)"
+    yield np.isclose(function(-120.0, -100.0, 0.1, 1.0), exp(-18), atol=0)
+    yield "exp(2000) is too large for the computer: take the smaller of 0 and the log first"
+    yield function(0.0, -2000.0, 0.0, 1.0) == 1
+    yield "it must hold for any orders and temperatures"
+    yield _is_chance(function)
 
 
 @exercise(properties=6)
