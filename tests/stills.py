@@ -128,6 +128,30 @@ def start_here_directions():
     return [[said, of_three("abc", *pairs, places=places)] for said, pairs in dags.items()]
 
 
+@of("01_bayesian_networks", "net = ")
+def bayesian_networks_earthquake(net):
+    edges = graphs.to_adjacency(net.dag).astype(float)
+    places = [(0.1, 1), (0.9, 1), (0.5, 0.5), (0.1, 0), (0.9, 0)]
+    alt = "The five variables, an arrow from each parent to its child"
+    return plots.network(edges, net.names, places, width=380, height=200, title="", alt=alt)
+
+
+@of("01_bayesian_networks", "names = ")
+def bayesian_networks_four(names, dags):
+    masks = [[sum(1 << u for u in parents) for parents in dag] for dag in dags]
+    return side_by_side(masks, "ABC", names, [(0.05, 1), (0.5, 0), (0.95, 1)], 130)
+
+
+def side_by_side(dags, nodes, labels, places, height):
+    """DAGs in a row, with a text over each."""
+    drawn = []
+    for label, dag in zip(labels, dags, strict=True):
+        edges = graphs.to_adjacency(dag).astype(float)
+        look = {"width": 180, "height": height, "title": "", "alt": f"The edges of the {label}"}
+        drawn.append([label, plots.network(edges, list(nodes), places, **look)])
+    return drawn
+
+
 @of("01_bayesian_networks", "net = ", "evidence = ")
 def bayesian_networks_evidence(evidence):
     return at(evidence, asked="Burglary")
@@ -136,6 +160,15 @@ def bayesian_networks_evidence(evidence):
 @of("01_bayesian_networks", "growth = ")
 def bayesian_networks_growth(growth):
     return at(growth)
+
+
+@of("02_modular_priors", "data, five = ", slow=True)
+def modular_priors_four(five, same):
+    orders, dags = five.orders[same], five.dags[same]
+    ranked = np.argsort(-orders)
+    labels = [f"root {'ABCDE'[np.argmin(dags[i])]}: ℓ(G) = {orders[i]}" for i in ranked]
+    places = [(0.5, 1), (0.1, 0.5), (0.9, 0.5), (0.3, 0), (0.95, 0)]
+    return side_by_side(dags[ranked], "ABCDE", labels, places, 200)
 
 
 @of("02_modular_priors", "explorer = ")
