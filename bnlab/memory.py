@@ -25,6 +25,7 @@ def free_bytes() -> int | None:
 
 @lru_cache(maxsize=1)
 def _free_at(moment: int) -> int | None:
+    """The same, read once for each moment of `FRESH` seconds."""
     known = [b for b in (_machine_free(), _groups_free()) if b is not None]
     return min(known, default=None)
 

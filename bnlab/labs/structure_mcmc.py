@@ -116,14 +116,14 @@ def _modes_met(inside: Bools) -> float:
 
 
 def compare(runs: Mapping[str, bn.Draws], exact: bn.DagPosterior, modes: Modes) -> dict[str, float]:
-    """Show how second halves of walks do; return how many of the modes (or {}) a walk meets."""
+    """Show how the second halves of walks do; return how many modes a walk meets (see `Stuck`)."""
     low, met, rows = np.quantile(_drawn(exact).log_target, LOW), {}, []
     for walk, (dags, log_p) in _second_halves(runs, exact).items():
-        met[walk] = _modes_met(_inside(modes, dags, log_p, low)) if modes else 0.0
+        met[walk] = _modes_met(_inside(modes, dags, log_p, low))
         edges = bn.graphs.to_adjacency(dags).mean(axis=1)  # of each walk
         off = np.mean([bn.diagnostics.sad(each, exact.edges) for each in edges])
-        rows.append((walk, *[met[walk]] * bool(modes), f"{worst_rhat(dags):.3f}", off))
-    show(["walk", *["modes met"] * bool(modes), "worst R-hat", "SAD"], rows)
+        rows.append((walk, met[walk], f"{worst_rhat(dags):.3f}", off))
+    show(["walk", "modes met", "worst R-hat", "SAD"], rows)
     return met
 
 
