@@ -9,6 +9,7 @@ import pytest
 import stills
 
 import bnlab as bn
+from bnlab.data.table import rows_of
 from bnlab.labs import beliefs_and_interventions as lab
 from bnlab.labs.board import bdeu_table
 from bnlab.labs.modular_priors import space
@@ -83,6 +84,19 @@ def test_the_cells_of_the_lab_are_those_of_the_table(data_dir) -> None:
     assert Counter(map(tuple, pairs[data.intervened[:, v]].tolist())) == names["held"]
     high = unset[:, 0].reshape(3, 600).mean(axis=1)  # in each batch
     assert [round(high.min(), 2), round(high.max(), 2)] == [0.08, 0.23]
+    pair = rows_of(
+        data.select(["Erk", "Akt"]), ~data.intervened[:, np.arange(data.n) != v].any(axis=1)
+    )
+    cuts = [[erk, akt] for erk in (2, 1) for akt in (1, 2)]  # the lab's first
+    cut = [
+        bn.Data.from_arrays((pair.values >= each).astype(int), intervened=pair.intervened)
+        for each in cuts
+    ]
+    leads = []
+    for rows in (*cut, pair):
+        table = bn.score_families(rows, bn.BDeu(1.0))
+        leads.append(np.subtract(*table.log_target(np.array([[0, 1], [2, 0]]))))
+    assert np.round(leads).tolist() == [114, 0, 7, 0, 117]
 
 
 @pytest.mark.slow
