@@ -106,6 +106,18 @@ def at(view: Any, *panels: str, **stops: Any) -> list[Any]:
     return [board[name][0] for name in panels or board]
 
 
+TRIANGLE = ((0.1, 1.0), (0.9, 0.5), (0.1, 0.0))
+
+
+def side_by_side(dags, names, places, width=240, height=150):
+    """DAGs in a row, (text, edges) each, the text above."""
+    drawn, look = [], {"width": width, "height": height, "title": "", "alt": "A DAG"}
+    for said, pairs in dags:
+        edges = graphs.to_adjacency(graphs.from_edges(len(names), pairs)).astype(float)
+        drawn.append([said, plots.network(edges, list(names), places, **look)])
+    return drawn
+
+
 @of("00_start_here", "explorer = ")
 def start_here(explorer):
     return explorer.widget
@@ -118,14 +130,13 @@ def start_here_sizes(explorer):
 
 @of("00_start_here")
 def start_here_directions():
-    dags = {
-        "a → c ← b": ((0, 2), (1, 2)),
-        "a → c → b": ((0, 2), (2, 1)),
-        "a ← c → b": ((2, 0), (2, 1)),
-        "a ← c ← b": ((1, 2), (2, 0)),
-    }
-    places = ((0.1, 1.0), (0.9, 1.0), (0.5, 0.0))
-    return [[said, of_three("abc", *pairs, places=places)] for said, pairs in dags.items()]
+    dags = [
+        ("a → c ← b", ((0, 2), (1, 2))),
+        ("a → c → b", ((0, 2), (2, 1))),
+        ("a ← c → b", ((2, 0), (2, 1))),
+        ("a ← c ← b", ((1, 2), (2, 0))),
+    ]
+    return side_by_side(dags, "abc", [(0.1, 1.0), (0.9, 1.0), (0.5, 0.0)])
 
 
 @of("01_bayesian_networks", "net = ")
@@ -138,18 +149,9 @@ def bayesian_networks_earthquake(net):
 
 @of("01_bayesian_networks", "names = ")
 def bayesian_networks_four(names, dags):
-    masks = [[sum(1 << u for u in parents) for parents in dag] for dag in dags]
-    return side_by_side(masks, "ABC", names, [(0.05, 1), (0.5, 0), (0.95, 1)], 130)
-
-
-def side_by_side(dags, nodes, labels, places, height):
-    """DAGs in a row, with a text over each."""
-    drawn = []
-    for label, dag in zip(labels, dags, strict=True):
-        edges = graphs.to_adjacency(dag).astype(float)
-        look = {"width": 180, "height": height, "title": "", "alt": f"The edges of the {label}"}
-        drawn.append([label, plots.network(edges, list(nodes), places, **look)])
-    return drawn
+    edges = [[(u, v) for v, parents in enumerate(dag) for u in parents] for dag in dags]
+    places = [(0.05, 1), (0.5, 0), (0.95, 1)]
+    return side_by_side(zip(names, edges, strict=True), "ABC", places, width=180, height=130)
 
 
 @of("01_bayesian_networks", "net = ", "evidence = ")
@@ -165,10 +167,12 @@ def bayesian_networks_growth(growth):
 @of("02_modular_priors", "data, five = ", slow=True)
 def modular_priors_four(five, same):
     orders, dags = five.orders[same], five.dags[same]
-    ranked = np.argsort(-orders)
-    labels = [f"root {'ABCDE'[np.argmin(dags[i])]}: ℓ(G) = {orders[i]}" for i in ranked]
+    drawn = [
+        (f"root {'ABCDE'[np.argmin(dags[i])]}: ℓ(G) = {orders[i]}", graphs.to_edges(dags[i]))
+        for i in np.argsort(-orders)
+    ]
     places = [(0.5, 1), (0.1, 0.5), (0.9, 0.5), (0.3, 0), (0.95, 0)]
-    return side_by_side(dags[ranked], "ABCDE", labels, places, 200)
+    return side_by_side(drawn, "ABCDE", places, width=180, height=200)
 
 
 @of("02_modular_priors", "explorer = ")
@@ -268,13 +272,12 @@ def dds_more_rows(more):
 
 @of("06_linear_extensions")
 def linear_extensions_four():
-    drawn, alike = [], {"width": 190, "height": 150, "title": "", "alt": "A star of four nodes"}
-    for last in range(4):  # the leaf whose edge is reversed; 0: none
-        pairs = [(leaf, 0) if leaf == last else (0, leaf) for leaf in (1, 2, 3)]
-        edges = graphs.to_adjacency(graphs.from_edges(4, pairs)).astype(float)
-        places = [(0.5, 1.0), (0.1, 0.0), (0.5, 0.0), (0.9, 0.0)]
-        drawn.append([f"ℓ = {2 if last else 6}", plots.network(edges, "ABCD", places, **alike)])
-    return drawn
+    dags = [
+        (f"ℓ = {2 if last else 6}", [(k, 0) if k == last else (0, k) for k in (1, 2, 3)])
+        for last in range(4)  # the leaf whose edge is reversed; 0: none
+    ]
+    places = [(0.5, 1.0), (0.1, 0.0), (0.5, 0.0), (0.9, 0.0)]
+    return side_by_side(dags, "ABCD", places, width=190)
 
 
 @of("06_linear_extensions", "extensions = ")
@@ -416,17 +419,11 @@ def structure_mcmc_stuck(stuck):
 
 @of("11_structure_mcmc")
 def structure_mcmc_neighbours():
-    return [
-        ["five neighbours: each proposed with 1/5", of_three("uvw", (0, 1), (1, 2))],
-        ["six neighbours: the way back with 1/6", of_three("uvw", (0, 1))],
+    dags = [
+        ("five neighbours: each proposed with 1/5", ((0, 1), (1, 2))),
+        ("six neighbours: the way back with 1/6", ((0, 1),)),
     ]
-
-
-def of_three(names, *pairs, places=((0.1, 1.0), (0.9, 0.5), (0.1, 0.0))):
-    """Three nodes and their edges."""
-    edges = graphs.to_adjacency(graphs.from_edges(3, pairs)).astype(float)
-    look = {"width": 240, "height": 150, "title": "", "alt": "Three nodes and their edges"}
-    return plots.network(edges, list(names), places, **look)
+    return side_by_side(dags, "uvw", TRIANGLE)
 
 
 @of("11_structure_mcmc")
@@ -492,11 +489,8 @@ def in_layers(edges, layer, across):
 
 @of("12_beliefs_and_interventions")
 def beliefs_cut():
-    names = "B: sport", "A: vitamins", "C: well"
-    return [
-        ["seen", of_three(names, (0, 1), (0, 2), (1, 2))],
-        ["A set", of_three(names, (0, 2), (1, 2))],
-    ]
+    dags = ("seen", ((0, 1), (0, 2), (1, 2))), ("A set", ((0, 2), (1, 2)))
+    return side_by_side(dags, ("B: sport", "A: vitamins", "C: well"), TRIANGLE)
 
 
 @of("12_beliefs_and_interventions", "beliefs = ")
