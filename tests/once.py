@@ -28,6 +28,7 @@ def share() -> None:
 
 
 def kept_for_all(function: Callable[..., Any]) -> Any:
+    """What `functools.cache` does, and for functions of `PAPERS` in a folder, too."""
     name = f"{function.__module__}.{getattr(function, '__qualname__', '')}"
     if not name.startswith(PAPERS):
         return kept_here(function)

@@ -172,7 +172,7 @@ def executor(cut_off: Clone, pytestconfig: pytest.Config) -> Iterator["subproces
     alone, up = (LOOPBACK_ALONE, UP) if _may_be_alone() else (["sh", "-c"], "true")
     timeout = str(pytestconfig.getoption("nbval_cell_timeout"))
     python = str(cut_off.folder / ".venv" / "bin" / "python")
-    once = {FOLDER: os.environ[FOLDER]} if FOLDER in os.environ and is_as_committed() else {}
+    once = {FOLDER: os.environ[FOLDER]} if is_as_committed() else {}
     with (cut_off.folder.parent / "executor.log").open("w") as log:
         program = subprocess.Popen(
             [*alone, f"{up} && exec {python} -c '{RUN_EACH}' {timeout}"],

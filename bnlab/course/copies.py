@@ -172,11 +172,7 @@ def _unanswered(cells: Sequence[Cell]) -> list[Cell]:
 
 def _sealed(source: str) -> str:
     """The code of a cell, an outcome that stands in it sealed (see `labs.predict`)."""
-    try:
-        nodes = [*ast.walk(ast.parse(source))]
-    except SyntaxError:  # IPython's own commands
-        return source
-    for node in nodes:
+    for node in [each for statement in _statements(source) for each in ast.walk(statement)]:
         if not isinstance(node, ast.Call) or not _REVEALS.match(ast.unparse(node)):
             continue
         try:
@@ -241,15 +237,20 @@ def _split(cell: Cell) -> tuple[str, ast.Call] | None:
     if not _is_code(cell) or SOLUTION in _tags(cell):
         return None
     source = _source(cell)
-    try:
-        body = ast.parse(source).body
-    except SyntaxError:  # IPython's own commands
-        return None
+    body = _statements(source)
     last = body[-1] if body else None
     check = _check_in(last.value) if isinstance(last, ast.Assign) else None
     if last is None or check is None:
         return None
     return "\n".join(source.splitlines()[: last.lineno - 1]).rstrip(), check
+
+
+def _statements(source: str) -> list[ast.stmt]:
+    """The statements of a cell's code; none of what has IPython's own commands."""
+    try:
+        return ast.parse(source).body
+    except SyntaxError:
+        return []
 
 
 def _without_check(solution: str, function: str) -> tuple[str, ast.Call]:

@@ -388,6 +388,11 @@ def dag_posterior(case: Case, m: int | None = None, /) -> bn.DagPosterior:
     return bn.dag_posterior(bdeu_table(case, m))
 
 
+def parent_sets(masks: Iterable[int]) -> tuple[frozenset[int], ...]:
+    """Return a DAG, or other masks, as sets of nodes."""
+    return tuple(frozenset(bn.graphs.members(mask)) for mask in masks)
+
+
 def dataset_choice(offered: Sequence[str], data: Any = None) -> widgets.Dropdown:
     """Return the list of the data sets offered, or, not shown, the reader's own table alone."""
     if data is None:

@@ -5,7 +5,7 @@ what more rows change in draws and what they do not.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from itertools import permutations
 from math import prod, sqrt
@@ -19,7 +19,15 @@ from bnlab import features, graphs, plots
 from bnlab.checks import Bools, Floats, Ints
 from bnlab.exact import order_paths
 from bnlab.labs import board
-from bnlab.labs.board import Told, choice, exercise, setup as setup, size_slider, step_slider
+from bnlab.labs.board import (
+    Told,
+    choice,
+    exercise,
+    parent_sets,
+    setup as setup,
+    size_slider,
+    step_slider,
+)
 from bnlab.labs.predict import predict as predict, review as review
 from bnlab.labs.view import Board, View
 
@@ -113,13 +121,9 @@ def _walks(data: bn.Data, size: int) -> tuple[Ints, Ints, Floats, Weights]:
     orders = bn.sample_orders(_exact(data, size), draws=20, rng=rng)
     dags = bn.sample_dags(orders, draws=1, table=table, rng=rng)
     weights = np.exp(table.log_phi - table.log_phi.max(axis=1, keepdims=True))
-    families = zip(map(_sets, table.parents), weights.tolist(), strict=True)
+    families = zip(map(parent_sets, table.parents), weights.tolist(), strict=True)
     phi = [dict(zip(sets, w, strict=True)) for sets, w in families]
     return orders.values[0], dags.values[0], chances, phi
-
-
-def _sets(masks: Iterable[int]) -> Dag:
-    return tuple(frozenset(graphs.members(mask)) for mask in masks)
 
 
 class Hundred(View):
@@ -249,12 +253,8 @@ def check_draw_forward(
     b: Callable[[Parents], float], draw_forward: Callable[[Any], Draw], phi: Weights
 ) -> Told:
     """Exercise 2: orders drawn from the front with the backward sum b, and parents on the way."""
-
-    def alpha(v: int, before: Sequence[int]) -> float:
-        return sum(p for P, p in phi[v].items() if P <= set(before))
-
     orders = {
-        order: prod(alpha(v, order[:i]) for i, v in enumerate(order))
+        order: prod(_alpha(phi[v], frozenset(order[:i])) for i, v in enumerate(order))
         for order in permutations(range(len(phi)))
     }
     total = sum(orders.values())
@@ -290,7 +290,7 @@ def _distribution(phi: Weights) -> dict[Dag, float]:
     dags = graphs.all_dags(len(phi))
     extensions = np.exp(bn.linear_extensions.log_count(dags))
     weights = {}
-    for sets, count in zip(map(_sets, dags), extensions, strict=True):
+    for sets, count in zip(map(parent_sets, dags), extensions, strict=True):
         weights[sets] = count * prod(phi[v].get(P, 0.0) for v, P in enumerate(sets))
     total = sum(weights.values())
     return {dag: weight / total for dag, weight in weights.items()}
@@ -308,21 +308,27 @@ def _good_fit(dags: Sequence[Dag], exact: Mapping[Dag, float]) -> bool:
     return bool(found <= len(common) * (1 - spread + WORST * sqrt(spread)) ** 3)
 
 
+def _alpha(phi_v: Mapping[Parents, float], S: Parents) -> float:
+    """The weight of the parent sets of a node within S."""
+    return sum(p for P, p in phi_v.items() if P <= S)
+
+
 def _last(phi: Weights) -> Chances:
     """Return a function: the chance of each node of a set, in order, to be last among them."""
 
     @cache
     def terms(S: Parents) -> list[float]:
-        alpha = {v: sum(p for P, p in phi[v].items() if P <= S - {v}) for v in sorted(S)}
-        return [alpha[v] * (sum(terms(S - {v})) if len(S) > 1 else 1.0) for v in alpha]
+        before = [S - {v} for v in sorted(S)]
+        sums = [sum(terms(B)) if B else 1.0 for B in before]
+        return [_alpha(phi[v], B) * g for v, B, g in zip(sorted(S), before, sums, strict=True)]
 
     return lambda S: [term / sum(terms(S)) for term in terms(S)]
 
 
 def _is_last(function: Chances, phi: Weights) -> bool:
     """Whether a function is that, for all sets."""
-    sets = map(frozenset, map(graphs.members, range(1, 1 << len(phi))))
-    return all(np.allclose(function(S), _last(phi)(S)) for S in sets)
+    right = _last(phi)
+    return all(np.allclose(function(S), right(S)) for S in parent_sets(range(1, 1 << len(phi))))
 
 
 def right_chances(function: Chances, phi: Weights) -> Chances:
@@ -346,7 +352,7 @@ def check_chances(function: Chances, phi: Weights) -> Told:
 def check_settled(settled: Has, left_open: Has, data: bn.Data, guess: float | None) -> Told:
     """Exercise 3: of two features uncertain with 100 rows, all rows settle the first alone."""
     dags = graphs.all_dags(data.n)
-    as_sets = [_sets(dag) for dag in dags]
+    as_sets = [parent_sets(dag) for dag in dags]
 
     @cache
     def probability(rows: int, times: int) -> tuple[float, float]:

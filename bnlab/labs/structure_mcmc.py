@@ -17,6 +17,7 @@ from bnlab.labs.board import (
     choice,
     dag_posterior,
     exercise,
+    parent_sets,
     setup as setup,
     show as show,
 )
@@ -36,13 +37,8 @@ Sampler = Callable[[bn.ScoreTable, np.random.Generator], Any]
 
 def families(table: bn.ScoreTable) -> LogPhi:
     """For each node, its parent sets and ln of their weights."""
-    sets, weights = map(_as_sets, table.parents.tolist()), table.log_phi.tolist()
+    sets, weights = map(parent_sets, table.parents.tolist()), table.log_phi.tolist()
     return [dict(zip(P, w, strict=True)) for P, w in zip(sets, weights, strict=True)]
-
-
-def _as_sets(masks: Sequence[int]) -> Dag:
-    """Of each mask, its nodes."""
-    return tuple(frozenset(bn.graphs.members(mask)) for mask in masks)
 
 
 def log_target(graph: Dag, log_phi: LogPhi) -> float:
@@ -58,7 +54,7 @@ def log_target(graph: Dag, log_phi: LogPhi) -> float:
 
 def all_dags(log_phi: LogPhi) -> dict[Dag, float]:
     """Each DAG of a few nodes -> its ln p̃."""
-    dags = map(_as_sets, bn.graphs.all_dags(len(log_phi)).tolist())
+    dags = map(parent_sets, bn.graphs.all_dags(len(log_phi)).tolist())
     return {dag: log_target(dag, log_phi) for dag in dags}
 
 
@@ -176,7 +172,7 @@ def check_accept(function: Callable[[float, float, float], float]) -> Told:
 def check_parents_anew(function: Callable[[Dag, LogPhi], Any]) -> Told:
     """Exercise 2: `function(dag, log_phi)` is DAG -> chance, one node's parents drawn anew."""
     rng = np.random.default_rng(SEED)
-    dags = [*map(_as_sets, bn.graphs.all_dags(3).tolist())]
+    dags = [*map(parent_sets, bn.graphs.all_dags(3).tolist())]
     sets = [sorted({dag[v] for dag in dags}, key=sorted) for v in range(3)]
     log_phi = [dict(zip(some, rng.normal(size=len(some)), strict=True)) for some in sets]
     weight = [np.exp(sum(map(dict.__getitem__, log_phi, dag))) for dag in dags]

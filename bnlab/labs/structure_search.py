@@ -19,6 +19,7 @@ from bnlab.labs.board import (
     Case,
     bdeu_table as table,
     dag_posterior as exact,
+    parent_sets,
     rows as data,
     setup as setup,
     show as show,
@@ -311,8 +312,7 @@ def _is_gain(function: Callable[..., Any]) -> bool:
     """Whether a function is what a move gains, for all moves from sixty DAGs."""
     four = scorer(_four())
     some = np.random.default_rng(SEED).permutation(bn.graphs.all_dags(4))[:60].tolist()
-    dags = [tuple(frozenset(bn.graphs.members(mask)) for mask in dag) for dag in some]
-    ways = [(four, dag, new) for dag in dags for _, new in moves(dag)]
+    ways = [(four, dag, new) for dag in map(parent_sets, some) for _, new in moves(dag)]
     return all(np.isclose(float(function(*way)), _gain(*way)) for way in ways)
 
 
