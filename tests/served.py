@@ -42,9 +42,10 @@ SOURCES = """(within, name) => [...(window.Bokeh?.index.roots ?? [])]
     .map(source => Object.fromEntries(Object.entries(source.data)
         .map(([key, column]) => [key, Array.from(column)])))"""
 
-# What axe-core finds; contrasts, which take it longest, in a few of all words that look alike: same
-# letters, on the same backgrounds. Of a single letter it does not tell the contrast. `before` says
-# how many were looked at on other pages; so many are by now.
+# What axe-core finds; contrasts and links, which take it longest, in a few of all words that look
+# alike: same letters, on the same backgrounds, links in text of the same colour. Of a single letter
+# it does not tell the contrast. `before` says how many were looked at on other pages; so many are
+# by now.
 RUN_AXE = """async ([include, before]) => {
     const known = new Map([[null, '']]), seen = new Map(Object.entries(before));
     const ground = element => {
@@ -58,19 +59,23 @@ RUN_AXE = """async ([include, before]) => {
     };
     for (const element of document.querySelectorAll('body *')) {
         delete element.dataset?.look;
+        const link = element.closest('a');
         const own = [...element.childNodes].filter(node => node.nodeType === Node.TEXT_NODE);
         const letters = own.map(node => node.data).join('').trim().length;
         if (letters === 0 || !element.checkVisibility()) continue;
         const {color, fontSize, fontWeight, textShadow} = getComputedStyle(element);
-        const look = [color, fontSize, fontWeight, textShadow, ground(element)].join();
+        const text = link && getComputedStyle(link.parentElement).color;
+        const look = [color, fontSize, fontWeight, textShadow, text, ground(element)].join();
         const alike = seen.get(look) ?? 0;
         if (letters === 1 || alike === 5) continue;
         seen.set(look, alike + 1);
         element.dataset.look = '';
+        if (link) link.dataset.look = '';
     }
     // A selector: axe compares each element with all that are excluded, one by one.
     const selector = '[data-look], input, select, textarea';
-    axe.configure({rules: [{id: 'color-contrast', selector}]});
+    const rules = [{id: 'color-contrast', selector}];
+    axe.configure({rules: [...rules, {id: 'link-in-text-block', selector: 'a[data-look]'}]});
     const {violations} = await axe.run({include}, {resultTypes: ['violations']});
     return [violations, Object.fromEntries(seen)];
 }"""
