@@ -131,10 +131,10 @@ def start_here_sizes(explorer):
 @of("00_start_here")
 def start_here_directions():
     dags = [
-        ("a → c ← b", ((0, 2), (1, 2))),
         ("a → c → b", ((0, 2), (2, 1))),
         ("a ← c → b", ((2, 0), (2, 1))),
         ("a ← c ← b", ((1, 2), (2, 0))),
+        ("a → c ← b", ((0, 2), (1, 2))),
     ]
     return side_by_side(dags, "abc", [(0.1, 1.0), (0.9, 1.0), (0.5, 0.0)])
 
