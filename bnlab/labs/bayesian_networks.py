@@ -141,8 +141,8 @@ class Growth(View):
             band=("lowest", "highest"),
         )
         pays = [m for m, value in zip(SIZES, middle, strict=True) if value > 0]
-        said = f"from {pays[0]:,} rows on" if pays else f"not up to {SIZES[-1]:,} rows"
-        return {"gains": (picture, f"In most data sets the edge pays {said}.")}
+        said = f"pays from {pays[0]:,} rows on" if pays else "does not pay at any size"
+        return {"gains": (picture, f"In most data sets the edge {said}.")}
 
 
 def gains(difference: float, rows: int, ess: float = 1.0, *, tables: int = TABLES) -> Floats:
