@@ -232,7 +232,7 @@ def check_spread(function: Callable[[Floats, Kernel, Sequence[float]], Any]) -> 
     yield function(p.copy(), _anything, betas) is not None
     yield "where all states weigh the same, all runs do: 0"
     yield abs(result(np.full(3, 2.0))) < 1e-6
-    yield "one step: the standard deviation of p over its mean"
+    yield "one step: after a move by kernel(0), w is p up to a constant: its spread over its mean"
     yield np.isclose(result(p, (0.0, 1.0)), exact((0.0, 1.0)))
     yield "a common factor changes nothing"
     yield np.isclose(result(7 * p), result(p))
