@@ -234,7 +234,7 @@ def evidence_bounds(steps: Sequence[int], lower: ArrayLike, upper: ArrayLike, /)
     alt = "Lower and upper bounds on the evidence against annealing steps, and the exact line"
     ends = min(steps) / 1.5, max(steps) * 1.5
     x = Axis("annealing steps of a run", ends, log=True, ticks=steps, number="0,0")
-    picture = canvas(title, alt, x, Axis("ln p(D) − exact value (nats)"), size=(480, 420))
+    picture = canvas(title, alt, x, Axis("bound − ln p(D) (nats)"), size=(480, 420))
     data = wide("steps", steps, {"upper": upper, "lower": lower})
     source = data_source(data, name="bounds")
     labels, colours = ("upper bound", "lower bound"), (CYCLE[3], CYCLE[0])
