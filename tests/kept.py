@@ -29,7 +29,7 @@ SOLVED = {
         "moves-checked",
         "w11c28",
     ),
-    "12_beliefs_and_interventions": ("l12-cells",),
+    "12_beliefs_and_interventions": ("l12-each", "l12-cells"),
 }
 OFFLINE = "test_cold_start.py::test_notebooks_run_without_files_and_network"
 # Names in pictures are new each time.
