@@ -18,6 +18,7 @@ import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -200,54 +201,63 @@ def dynamic_programming_twenty(child, found):
     return [plots.heat_map(found.edges, child.names, title="Edges, 5,000 rows")]
 
 
-CHAIN = ("wine = ", "@cache\ndef log_alpha", "def metropolis", "def edges_given", "rng = Random(5)")
+CHAIN = ("@cache\ndef log_alpha", "def metropolis", "def edges_given")
 
 
-@of("04_order_mcmc", *CHAIN, "kept = ", "u, v = ", slow=True)
-def order_mcmc_effective_size(x):
-    first, last = 400, 81
-    d = x - x.mean()
-    cor = [float(d[: len(d) - t] @ d[t:] / (d @ d)) for t in range(last)]
-    stop = next(t for t in range(0, last, 2) if cor[t] + cor[t + 1] <= 0)
-    axes = (
-        Axis(f"draw (the first {first} of {len(x):,})", (0, first)),
-        Axis("p(edge | order)", (0, 1)),
-    )
-    trace = canvas("class → flavanoids", "The draws of an edge", *axes, size=(430, 260))
-    trace.line(list(range(first)), x[:first].tolist(), color=COLOURS[0])
-    axes = (
-        Axis(f"t (dashed: stop before t = {stop})", (-1, last)),
-        Axis("estimated cor(t)", (-0.2, 1)),
-    )
-    bars = canvas("Correlation of draws t apart", "Bars of cor(t), a line", *axes, size=(430, 260))
-    bars.segment(list(range(last)), 0, list(range(last)), cor, line_width=3, color=COLOURS[0])
-    bars.vspan([stop - 0.5], line_color=INK, line_dash="dashed", line_width=2)
-    return [trace, bars]
+@of("04_order_mcmc", "twice = ", *CHAIN, slow=True)
+def order_mcmc_ladder(lab, twice, Random, log_target, metropolis, edges_given):
+    betas, corners, rounds = [(i / 7) ** 2 for i in range(8)], (0, 2, 6, 8), 5000
+    rng = Random(1)
+    orders = [tuple(rng.sample(range(10), 10)) for _ in betas]
+    who = list(range(8))  # which order stands at each beta
+    logs, places, mode = (np.zeros((rounds, 8)) for _ in range(3))
+    for t in range(rounds):
+        orders = [metropolis(twice, orders[i], 1, rng, betas[i])[0] for i in range(8)]
+        now = [log_target(twice, order) for order in orders]
+        for i in rng.choices(range(7), k=7):
+            j = i + 1
+            if rng.random() < lab.exchange_chance(now[i], now[j], betas[i], betas[j]):
+                for each in (orders, now, who):
+                    each[i], each[j] = each[j], each[i]
+        logs[t] = now
+        given = np.array([edges_given(twice, order)[4, corners] for order in orders])
+        places[t, who] = range(8)
+        mode[t, who] = np.where(given.max(axis=1) > 0.5, given.argmax(axis=1), 4)
+    rows = list(range(8))
+    axes = Axis("ln p̃, less its largest value"), Axis("β", (-0.6, 7.6), ticks=())
+    ranges = canvas("ln p̃ at each β", "Eight bars", *axes, size=(400, 300))
+    low, middle, high = np.quantile(logs[500:] - logs.max(), [0.05, 0.5, 0.95], axis=0).tolist()
+    drawn = {"90% of draws": ranges.segment(low, rows, high, rows, line_width=6, color=COLOURS[0])}
+    drawn["median"] = ranges.scatter(middle, rows, size=9, color=INK)
+    legend(ranges, entries(drawn), columns=2)
+    start, end, one = _trip(places[500:], mode[500:])
+    x, y, what = np.arange(end - start), places[500:][start:end, one], mode[500:][start:end, one]
+    axes = Axis("round", (0, end - start)), Axis("β", (-0.6, 7.6), ticks=())
+    way = canvas("The way of one order", "A path through eight rows", *axes, size=(460, 300))
+    way.step(x.tolist(), y.tolist(), color="#c0c0c0", mode="after")
+    drawn = {}
+    for k, name in enumerate([*(f"corner {corner}" for corner in corners), "none"]):
+        at = what == k
+        if at.any():
+            colour = [*COLOURS[:4], "#909090"][k]
+            drawn[name] = way.scatter(x[at].tolist(), y[at].tolist(), size=5, color=colour)
+    legend(way, entries(drawn), columns=5)
+    for picture in (ranges, way):
+        picture.yaxis.ticker = rows
+        picture.yaxis.major_label_overrides = {i: f"{beta:.2f}" for i, beta in enumerate(betas)}
+    return [ranges, way]
 
 
-@of("04_order_mcmc", "twice = ", slow=True)
-def order_mcmc_corners(lab, twice, four):
-    corners, first = (0, 2, 6, 8), 1000
-    coupled = lab.four_runs(twice, [(i / 7) ** 2 for i in range(8)], 200_000)
-    out = []
-    for title, draws in (("β = 1", four), ("coupled, the draws at β = 1", coupled)):
-        axes = (
-            Axis(f"draw (the first {first:,})", (0, first)),
-            Axis("corner (exact: 0.25 each)", (-0.5, 3.5), ticks=()),
-        )
-        picture = canvas(title, "Rows of the corners", *axes, size=(430, 300))
-        picture.yaxis.ticker = list(range(4))
-        picture.yaxis.major_label_overrides = dict(enumerate(map(str, corners)))
-        given = np.stack([lab.edges_into(draws, twice, v)[:, :first, 4] for v in corners], axis=-1)
-        drawn = {}
-        for chain in range(4):
-            where, row = np.nonzero(given[chain] > 0.5)
-            lane = row + 0.27 - 0.18 * chain
-            at = where.tolist(), lane.tolist(), (where + 1).tolist(), lane.tolist()
-            drawn[f"chain {chain + 1}"] = picture.segment(*at, line_width=7, color=COLOURS[chain])
-        legend(picture, entries(drawn), columns=4)
-        out.append(picture)
-    return out
+def _trip(places, mode):
+    """The shortest way of an order from beta = 1 to below 0.1 and back, to another corner."""
+    best = (0, len(places), 0)
+    for one in range(8):
+        cold = np.flatnonzero((places[:, one] == 7) & (mode[:, one] < 4))
+        for a, b in pairwise(cold):
+            hot = (places[a:b, one] <= 2).any() and mode[a, one] != mode[b, one]
+            if hot and b - a < best[1] - best[0]:
+                best = (int(a), int(b) + 1, one)
+    return best
 
 
 @of("04_order_mcmc", "landscape = ")
