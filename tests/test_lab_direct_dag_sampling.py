@@ -1,6 +1,7 @@
 """Lab 05 without a browser: its widgets and its checks."""
 
 from functools import cache
+from random import Random
 
 import numpy as np
 import pytest
@@ -144,7 +145,9 @@ def test_check_of_draws_from_the_front(capsys: pytest.CaptureFixture[str]) -> No
 
 
 def test_distribution_is_that_of_the_package() -> None:
-    exact = lab._distribution(phi())
+    weights = lab._dag_weights(phi())
+    total = sum(weights.values())
+    exact = {dag: weight / total for dag, weight in weights.items()}
     edges = np.zeros((4, 4))
     for dag, p in exact.items():
         for v, P in enumerate(dag):
@@ -152,30 +155,45 @@ def test_distribution_is_that_of_the_package() -> None:
     np.testing.assert_allclose(edges, bn.order_posterior(table()).edges, atol=1e-9)
 
 
-def test_check_of_the_chances_to_be_last(capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_of_orders_drawn(capsys: pytest.CaptureFixture[str]) -> None:
     @cache
     def g(S):
         return sum(alpha(v, S - {v}) * g(S - {v}) for v in S) if S else 1.0
 
-    def right(S):
-        return [alpha(v, S - {v}) * g(S - {v}) / g(S) for v in sorted(S)]
+    def drawer(weigh):
+        def draw(S, rng):
+            order = []
+            while S:
+                nodes = sorted(S)
+                v = rng.choices(nodes, [weigh(v, S) for v in nodes])[0]
+                order, S = [v, *order], S - {v}
+            return order
 
-    def first(S):  # of the orders that begin with v
-        return [alpha(v, frozenset()) * g(S - {v}) / g(S) for v in sorted(S)]
+        return draw
 
-    def equal(S):
-        return [1 / len(S)] * len(S)
+    right = drawer(lambda v, S: alpha(v, S - {v}) * g(S - {v}))
+    wrong = (
+        drawer(lambda v, S: 1),
+        drawer(lambda v, S: g(S - {v})),
+        drawer(lambda v, S: 1 if len(S) < 4 else alpha(v, S - {v}) * g(S - {v})),
+        lambda S, rng: right(S, rng)[::-1],
+        lambda S, rng: [],
+    )
+    assert lab.check_draw_order(right, phi())
+    assert lab.right_draw_order(right, phi()) is right
+    for each in wrong:
+        assert not lab.check_draw_order(each, phi())
+        one, two = Random(1), Random(1)
+        ours = lab.right_draw_order(each, phi())
+        for _ in range(100):
+            assert ours(frozenset(range(4)), one) == right(frozenset(range(4)), two)
+    assert capsys.readouterr().out.count("not yet") == 5
 
-    def not_once(S):  # of two nodes each is as likely
-        return equal(S) if S == {0, 1, 2} else right(S)
 
-    assert lab.check_chances(right, phi())
-    assert lab.right_chances(right, phi()) is right
-    for wrong in (first, equal, not_once, lambda S: None):
-        assert not lab.check_chances(wrong, phi())
-        for S in (frozenset({2}), frozenset({0, 1, 2}), frozenset(range(4))):
-            np.testing.assert_allclose(lab.right_chances(wrong, phi())(S), right(S))
-    assert capsys.readouterr().out.count("not yet") == 4
+def test_weights_are_family_weights_by_parent_sets() -> None:
+    assert [each.keys() for each in lab.weights(table())] == [each.keys() for each in phi()]
+    for ours, each in zip(lab.weights(table()), phi(), strict=True):
+        assert ours == pytest.approx(each)
 
 
 def test_check_of_what_rows_settle(capsys: pytest.CaptureFixture[str]) -> None:

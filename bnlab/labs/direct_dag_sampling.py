@@ -35,7 +35,7 @@ Parents = frozenset[int]
 Dag = tuple[Parents, ...]
 Draw = tuple[list[int], Dag]  # an order, and parents given it
 Has = Callable[[Dag], bool]  # whether a DAG has a feature
-Chances = Callable[[Parents], list[float]]
+DrawOrder = Callable[[Parents, Random], list[int]]
 Weights = Sequence[Mapping[Parents, float]]  # phi: for each node, parent set -> family weight
 
 SEED = 2016
@@ -120,10 +120,13 @@ def _walks(data: bn.Data, size: int) -> tuple[Ints, Ints, Floats, Weights]:
     rng = np.random.default_rng(SEED)
     orders = bn.sample_orders(_exact(data, size), draws=20, rng=rng)
     dags = bn.sample_dags(orders, draws=1, table=table, rng=rng)
-    weights = np.exp(table.log_phi - table.log_phi.max(axis=1, keepdims=True))
-    families = zip(map(parent_sets, table.parents), weights.tolist(), strict=True)
-    phi = [dict(zip(sets, w, strict=True)) for sets, w in families]
-    return orders.values[0], dags.values[0], chances, phi
+    return orders.values[0], dags.values[0], chances, weights(table)
+
+
+def weights(table: bn.ScoreTable) -> list[dict[Parents, float]]:
+    """Return phi: for each node, parent set -> family weight, divided by the node's largest."""
+    every = np.exp(table.log_phi - table.log_phi.max(axis=1, keepdims=True)).tolist()
+    return list(map(dict, map(zip, map(parent_sets, table.parents), every)))
 
 
 class Hundred(View):
@@ -253,10 +256,7 @@ def check_draw_forward(
     b: Callable[[Parents], float], draw_forward: Callable[[Any], Draw], phi: Weights
 ) -> Told:
     """Exercise 2: orders drawn from the front with the backward sum b, and parents on the way."""
-    orders = {
-        order: prod(_alpha(phi[v], frozenset(order[:i])) for i, v in enumerate(order))
-        for order in permutations(range(len(phi)))
-    }
+    orders = _order_weights(phi)
     total = sum(orders.values())
 
     def fits(order: Sequence[int], dag: Dag) -> bool:
@@ -282,26 +282,24 @@ def check_draw_forward(
     draw_forward(Random(SEED))
     yield not hasattr(counted, "cache_clear") or counted.cache_info().misses > 0
     yield f"chi-square of {T:,} draws against the list of all DAGs is too large: parents?"
-    yield _good_fit([dag for _, dag in drawn], _distribution(phi))
+    yield _good_fit([dag for _, dag in drawn], _dag_weights(phi))
 
 
-def _distribution(phi: Weights) -> dict[Dag, float]:
-    """DAG -> order-modular probability, of all DAGs."""
+def _dag_weights(phi: Weights) -> dict[Dag, float]:
+    """DAG -> its weight, order-modular, of all DAGs."""
     dags = graphs.all_dags(len(phi))
     extensions = np.exp(bn.linear_extensions.log_count(dags))
-    weights = {}
-    for sets, count in zip(map(parent_sets, dags), extensions, strict=True):
-        weights[sets] = count * prod(phi[v].get(P, 0.0) for v, P in enumerate(sets))
-    total = sum(weights.values())
-    return {dag: weight / total for dag, weight in weights.items()}
+    every = zip(map(parent_sets, dags), extensions, strict=True)
+    return {G: count * prod(phi[v].get(P, 0.0) for v, P in enumerate(G)) for G, count in every}
 
 
-def _good_fit(dags: Sequence[Dag], exact: Mapping[Dag, float]) -> bool:
+def _good_fit(draws: Sequence[Any], weights: Mapping[Any, float]) -> bool:
     """Whether chi-square is at most what right draws exceed once in 10,000 times."""
-    counts, size = Counter(dags), len(dags)
-    common = [dag for dag, p in exact.items() if size * p >= 5]
-    expected = np.array([size * exact[dag] for dag in common])
-    observed = np.array([counts[dag] for dag in common])
+    counts, size = Counter(draws), len(draws)
+    times = size / sum(weights.values())
+    common = [each for each, weight in weights.items() if times * weight >= 5]
+    expected = times * np.array([weights[each] for each in common])
+    observed = np.array([counts[each] for each in common])
     rest, left = size - expected.sum(), size - observed.sum()
     found = ((observed - expected) ** 2 / expected).sum() + (left - rest) ** 2 / rest
     spread = 2 / (9 * len(common))  # the cube root of chi-square is nearly normal
@@ -313,39 +311,41 @@ def _alpha(phi_v: Mapping[Parents, float], S: Parents) -> float:
     return sum(p for P, p in phi_v.items() if P <= S)
 
 
-def _last(phi: Weights) -> Chances:
-    """Return a function: the chance of each node of a set, in order, to be last among them."""
+def _order_weights(phi: Weights) -> dict[tuple[int, ...], float]:
+    """Order -> its weight, of all orders."""
+    return {
+        order: prod(_alpha(phi[v], frozenset(order[:i])) for i, v in enumerate(order))
+        for order in permutations(range(len(phi)))
+    }
+
+
+def right_draw_order(function: DrawOrder, phi: Weights) -> DrawOrder:
+    """The student's function if it is right, else the lab's."""
 
     @cache
-    def terms(S: Parents) -> list[float]:
-        before = [S - {v} for v in sorted(S)]
-        sums = [sum(terms(B)) if B else 1.0 for B in before]
-        return [_alpha(phi[v], B) * g for v, B, g in zip(sorted(S), before, sums, strict=True)]
+    def terms(S: Parents) -> list[float]:  # as often is each node of S last
+        return [_alpha(phi[v], S - {v}) * (sum(terms(S - {v})) or 1.0) for v in sorted(S)]
 
-    return lambda S: [term / sum(terms(S)) for term in terms(S)]
+    def ours(S: Parents, rng: Random) -> list[int]:
+        v = rng.choices(sorted(S), terms(S))[0]
+        return [*(ours(S - {v}, rng) if len(S) > 1 else ()), v]
 
-
-def _is_last(function: Chances, phi: Weights) -> bool:
-    """Whether a function is that, for all sets."""
-    right = _last(phi)
-    return all(np.allclose(function(S), right(S)) for S in parent_sets(range(1, 1 << len(phi))))
+    return board.if_right(function, partial(_draws_orders, phi=phi), ours)
 
 
-def right_chances(function: Chances, phi: Weights) -> Chances:
-    """The student's function if it is right, else the lab's."""
-    return board.if_right(function, lambda theirs: _is_last(theirs, phi), _last(phi))
+def _draws_orders(function: DrawOrder, phi: Weights) -> bool:
+    """Whether a function draws orders with their probabilities."""
+    rng, whole = Random(SEED), frozenset(range(len(phi)))
+    return _good_fit([tuple(function(whole, rng)) for _ in range(T)], _order_weights(phi))
 
 
-@exercise(properties=3)
-def check_chances(function: Chances, phi: Weights) -> Told:
-    """Exercise 1: `function(S)` is the chance of each node of S, in order, to be last."""
-    whole = frozenset(range(len(phi)))
-    yield "return a chance for each node; together they are 1"
-    yield len(function(whole)) == len(whole) and np.isclose(sum(function(whole)), 1)
-    yield "with all four nodes left, the chances are those of the picture above"
-    yield np.allclose(function(whole), _last(phi)(whole))
-    yield "they are wrong with fewer nodes left: of M, B and R, R has the missing chance"
-    yield _is_last(function, phi)
+@exercise(properties=2)
+def check_draw_order(function: DrawOrder, phi: Weights) -> Told:
+    """Exercise 1: `function(S, rng)` draws an order of S, from the last place to the first."""
+    yield "return a list with each node of S once"
+    yield sorted(function(frozenset({0, 2, 3}), Random(SEED))) == [0, 2, 3]
+    yield "orders do not come up as often as they should: is the last place that of the picture?"
+    yield _draws_orders(function, phi)
 
 
 @exercise(properties=4)
