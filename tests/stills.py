@@ -604,7 +604,9 @@ def own_set():
 
 
 @of("14_your_own_data", *SHARES, slow=True)
-def own_soils(big, slugs, bloom, clay):
+def own_soils(lab, cut, soil, slugs, flowers):
+    big = cut(lab.write_garden(rows=20_000, gaps=None)).values
+    bloom, clay = big[:, flowers] == 1, big[:, soil] == 0
     codes = {"none": 2, "few": 0, "many": 1}
     having = {level: big[:, slugs] == code for level, code in codes.items()}
     parts = [(here, here & clay, here & ~clay) for here in having.values()]
@@ -631,9 +633,9 @@ def own_soils(big, slugs, bloom, clay):
 TRUE = {"line_color": INK, "line_dash": "dashed", "line_width": 2}  # of the line at the truth
 TRUE_SHARE = 0.635
 ASKED_FOR = "share that flowers without slugs"
-ANSWERED = (*SHARES, "def show_soils", "QUESTION")
+ANSWERED = (*SHARES, "QUESTION", "def if_set")
 TREATED = (*ANSWERED, "def fill", "rng, gardens = ")
-ASKED = (*ANSWERED, "rng = np.random.default_rng(2)", "def ask(", "free = ")
+ASKED = (*ANSWERED, "def ask(", "free = ")
 
 
 @of("14_your_own_data", *TREATED, slow=True)
