@@ -607,10 +607,8 @@ def own_set():
 def own_soils(lab, cut, soil, slugs, flowers):
     big = cut(lab.write_garden(rows=20_000, gaps=None)).values
     bloom, clay = big[:, flowers] == 1, big[:, soil] == 0
-    codes = {"none": 2, "few": 0, "many": 1}
-    having = {level: big[:, slugs] == code for level, code in codes.items()}
-    parts = [(here, here & clay, here & ~clay) for here in having.values()]
-    shares = [[bloom[part].mean() for part in row] for row in parts]
+    having = {level: big[:, slugs] == k for level, k in (("none", 2), ("few", 0), ("many", 1))}
+    shares = [[bloom[k].mean() for k in (h, h & clay, h & ~clay)] for h in having.values()]
     levels, (every, on_clay, on_sand) = list(having), map(list, zip(*shares, strict=True))
     share = [clay[here].mean() for here in having.values()]
     alt = "Share of plots that flower, by slugs: on clay, on sand, of all plots, and if set"
