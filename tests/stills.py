@@ -436,7 +436,7 @@ def hidden_loops(loops):
     return at(loops, shape="e = 0.2 (thesis)")
 
 
-RACED = ("boards = ", "rng = ", "corners = ")
+RACED = ("def race", "boards = ", "corners = ")
 
 
 @of("11_structure_mcmc", *RACED, "stuck = ", slow=True)
