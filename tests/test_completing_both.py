@@ -200,7 +200,7 @@ def test_the_truth_is_ranked_evenly_among_draws_given_what_is_left_of_it(monkeyp
         lost = np.where(gaps, np.where(np.equal(arities, 0), NAN, -1), values)
         data = bn.Data.from_arrays(lost, arities, missing="keep")
         found = bn.complete(
-            data, score, draws=kept, thin=5, burn_in=20, chains=1, rng=rng.spawn(1)[0]
+            data, score, draws=kept, thin=3, burn_in=12, chains=1, rng=rng.spawn(1)[0]
         )
         measured = np.equal(arities, 0)[np.argwhere(data.missing)[:, 1]]
         drawn = {

@@ -270,7 +270,7 @@ def test_the_truth_is_ranked_evenly_among_draws_given_what_is_left_of_it(monkeyp
         gaps[0, 1], gaps[1:3] = True, False
         data = bn.Data.from_arrays(np.where(gaps, NAN, values), missing="keep")
         found = bn.complete(
-            data, bn.BGe(), draws=kept, thin=5, burn_in=20, chains=1, rng=rng.spawn(1)[0]
+            data, bn.BGe(), draws=kept, thin=3, burn_in=12, chains=1, rng=rng.spawn(1)[0]
         )
         edges = np.bitwise_count(found.dags.values[0]).sum(axis=1)
         log_p = log_weights(values[None], [dag], np.zeros((m, n), bool))[0, 0]
