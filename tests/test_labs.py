@@ -376,16 +376,17 @@ def test_explorer_of_a_table_of_your_own() -> None:
 
 
 def test_checks_turn_wrong_answers_down(capsys: pytest.CaptureFixture[str]) -> None:
-    def share(weight: Counter[frozenset[tuple[int, int]]], holds: Callable[..., bool]) -> float:
-        return sum(w for dag, w in weight.items() if holds(dag)) / sum(weight.values())
+    def table(weight: Counter[frozenset[tuple[int, int]]]) -> np.ndarray:
+        shares = np.zeros((3, 3))
+        for dag, w in weight.items():
+            shares[tuple(np.array([*dag], int).reshape(-1, 2).T)] += w / weight.total()
+        return shares
 
-    assert not start_here.check_probability(lambda weight, holds: 1)
-    assert not start_here.check_probability(lambda weight, holds: sum(map(holds, weight)) / 3)
-    assert not start_here.check_probability(
-        lambda weight, holds: share(weight, holds) * sum(weight.values()) / 6
-    )
-    assert not start_here.check_probability(lambda weight, holds: None)
-    assert start_here.check_probability(share)
+    assert not start_here.check_edge_table(lambda weight: None)
+    assert not start_here.check_edge_table(lambda weight: table(weight).T)
+    assert not start_here.check_edge_table(lambda weight: table(weight) * weight.total() / 7)
+    assert not start_here.check_edge_table(lambda weight: table(weight) + np.eye(3))
+    assert start_here.check_edge_table(table)
     direct = lambda dags, u, w, v: (dags[:, w] >> u & 1 & dags[:, v] >> w) == 1  # noqa: E731
     assert not start_here.check_through(direct)
     assert not start_here.check_through(lambda dags, u, w, v: None)

@@ -92,24 +92,21 @@ def _places(data: bn.Data) -> Floats:
 
 
 @exercise(properties=4)
-def check_probability(function: Callable[[Counter[Dag], Callable[[Dag], bool]], float]) -> Told:
-    """Exercise 1: `function(weight, holds)` is the share of the weight on DAGs with a feature."""
-    weight = Counter({frozenset[Edge](): 4.0, frozenset({(0, 1)}): 2.0, frozenset({(1, 0)}): 1.0})
-
-    def result(holds: Callable[[Dag], bool], times: float = 1.0) -> float:
-        return float(function(Counter({dag: times * w for dag, w in weight.items()}), holds))
-
-    def with_edge(u: int, v: int) -> float:
-        return result(lambda edges: (u, v) in edges)
-
-    yield "if holds(edges) is true of every DAG, the probability is 1"
-    yield np.isclose(result(lambda edges: True), 1)
-    yield "only shares count: twice the weight everywhere gives the same probability"
-    yield np.isclose(result(bool, 2.0), result(bool))
-    yield "two features that exclude each other have probabilities that add"
-    yield np.isclose(with_edge(0, 1) + with_edge(1, 0), result(bool))
-    yield "with weights 4 (no edge), 2 (0 -> 1) and 1 (1 -> 0), 0 -> 1 has probability 2/7"
-    yield np.isclose(with_edge(0, 1), 2 / 7)
+def check_edge_table(function: Callable[[Counter[Dag]], Any]) -> Told:
+    """Exercise 1: `function(weight)` has the probability of u -> v in row u and column v."""
+    weight: Counter[Dag] = Counter({frozenset(): 4, frozenset({(0, 1)}): 2})
+    weight[frozenset({(1, 0), (1, 2)})] = 1
+    yield "return an array with three rows and three columns"
+    table = np.asarray(function(weight.copy()), float)
+    yield table.shape == (3, 3)
+    yield "with weights 4 (no edge), 2 (0 -> 1) and 1 (1 -> 0 and 1 -> 2), 0 -> 1 has 2/7: it "
+    yield "stands in row 0 and column 1"
+    yield np.isclose(table[0, 1], 2 / 7)
+    yield "a DAG counts for each of its edges, and for no other: here 1 -> 0 and 1 -> 2 have 1/7, "
+    yield "the others 0"
+    yield np.allclose(7 * table, [[0, 2, 0], [1, 0, 1], [0, 0, 0]])
+    yield "only shares count: twice the weight everywhere gives the same probabilities"
+    yield np.allclose(function(weight + weight), table)
 
 
 @exercise(properties=4)
