@@ -22,7 +22,6 @@ from bnlab.labs.board import (
     parent_sets,
     rows as data,
     setup as setup,
-    show as show,
 )
 from bnlab.labs.predict import predict as predict, review as review
 from bnlab.labs.structure_mcmc import Dag
