@@ -250,7 +250,7 @@ def _run(function: Annealing, betas: Any, seed: int = 1) -> float:
 def _anneals(function: Annealing) -> bool:
     """Whether its runs, up and back, are those of the package."""
     model, x = HiddenModel([0, 1, 1], [2, 3, 3], hidden=[0]), np.linspace(0, 1, 21)
-    how: Any = {"runs": 1, "method": AIS(Warped(20)), "start": START}
+    how: Any = {"runs": 1, "method": AIS(Warped(20), RowDirichlet(1e-300)), "start": START}
 
     def off(seed: int, sign: int) -> float:
         how.update(rng=np.random.default_rng(seed), reverse=sign < 0)
