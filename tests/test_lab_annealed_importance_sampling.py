@@ -125,18 +125,25 @@ def test_shapes_show_where_the_steps_are_and_what_spread_is_left() -> None:
     assert "the last goes from 0.5 to 1" in shapes.acceptance.caption
 
 
-def test_check_of_runs_between_two_targets(capsys: pytest.CaptureFixture[str]) -> None:
-    def between(a, b, kernel, betas, place=0):
-        m = a / a.sum()
-        for pair in pairwise(betas):
-            m = (m @ kernel(pair[place])) * (b / a) ** (pair[1] - pair[0])
-        return m.sum()
+def test_check_of_edges(capsys: pytest.CaptureFixture[str]) -> None:
+    def edge(orders, log_w, log_alpha, u, v, most=np.max, weigh=True):
+        w, f = np.exp(log_w - most(log_w)) if weigh else np.ones(len(orders)), []
+        for order in orders.tolist():
+            mask = sum(1 << x for x in order[: order.index(v)])
+            without = log_alpha[v, mask & ~(1 << u)]
+            f.append(-np.expm1(without - log_alpha[v, mask]))
+        return np.sum(w * f) / w.sum()
 
-    assert not lab.check_between(lambda a, b, kernel, betas: None)
-    assert not lab.check_between(lambda a, b, kernel, betas: b.sum())
-    assert not lab.check_between(lambda a, b, kernel, betas: b.sum() / a.sum())
-    assert not lab.check_between(lambda *given: between(*given, place=1))
-    assert lab.check_between(between)
+    def before(orders, log_w, log_alpha, u, v):  # of u before v, edge or not
+        places = np.argsort(orders, axis=1)
+        return np.average(places[:, u] < places[:, v], weights=np.exp(log_w - log_w.max()))
+
+    assert not lab.check_edge(lambda *given: None)
+    assert not lab.check_edge(before)
+    assert not lab.check_edge(lambda *given: edge(*given, weigh=False))
+    with np.errstate(all="ignore"):
+        assert not lab.check_edge(lambda *given: edge(*given, most=lambda log_w: 0))
+    assert lab.check_edge(edge)
     assert capsys.readouterr().out.count("not yet") == 4
 
 

@@ -6,7 +6,7 @@ Annealed runs from uniform orders to the posterior and back: their weights, and 
 import math
 from collections.abc import Callable, Sequence
 from functools import cache, partial
-from itertools import pairwise, product
+from itertools import pairwise, permutations, product
 from typing import Any
 
 import numpy as np
@@ -184,36 +184,30 @@ def _spreads(case: Case, kind: str) -> Floats:
     return np.array([annealed(case, schedule).log_weight.std() for schedule in schedules])
 
 
-@exercise(properties=6)
-def check_between(function: Callable[[Floats, Floats, Kernel, Sequence[float]], Any]) -> Told:
-    """Exercise 1: `function(a, b, kernel, betas)` is the mean weight of all runs from a to b."""
-    a, b = np.random.default_rng(2).uniform(0.2, 5, (2, 3))
-    betas, flat = (0.0, 0.25, 0.5, 1.0), np.ones(3)
+@exercise(properties=5)
+def check_edge(function: Callable[[Ints, Floats, Floats, int, int], Any]) -> Told:
+    """Exercise 1: `function(orders, log_w, log_alpha, u, v)` is the weighted mean of an edge."""
+    data = board.rows(GAME).select(("top-left-square", "top-middle-square", "class"))
+    table = bn.score_families(data, bn.BDeu(ess=1), max_parents=2)
+    log_alpha, orders = bn.order_lattice(table).log_alpha, np.array(list(permutations(range(3))))
+    masks = np.cumsum(1 << orders, axis=1) - (1 << orders)
+    log_p = log_alpha[orders, masks].sum(axis=1)
 
-    def metropolis(beta: float) -> Floats:
-        bridge = a ** (1 - beta) * b**beta
-        proposed = np.minimum(1, bridge[None, :] / bridge[:, None]) / 3
-        np.fill_diagonal(proposed, 0)
-        return np.asarray(proposed + np.diag(1 - proposed.sum(axis=1)))
-
-    def result(kernel: Kernel, steps: Sequence[float] = betas, a: Floats = a) -> float:
-        return float(function(a.copy(), b.copy(), kernel, steps))
+    def result(chosen: Any, log_w: Floats, u: int = 0, v: int = 2) -> float:
+        return float(function(orders[chosen], log_w[chosen].copy(), log_alpha, u, v))
 
     yield "return one number"
-    yield function(a.copy(), b.copy(), metropolis, betas) is not None
-    yield "make it positive"
-    yield result(metropolis) > 0
-    yield "one step, from 0 to 1: the mean of b / a where a is drawn from is the sum of b over the "
-    yield "sum of a"
-    yield np.isclose(result(metropolis, (0.0, 1.0)), b.sum() / a.sum())
-    yield "so it is with more steps"
-    yield np.isclose(result(metropolis), b.sum() / a.sum())
-    yield "with a all 1 and moves that leave nothing as it is, this is the page's own bridge: move "
-    yield "at the lower beta of each step, then raise beta"
-    yield np.isclose(result(_anything, a=flat), _one_by_one(flat, b, betas))
-    yield "with any a and such moves it differs from the sum over all runs: draw the start from "
-    yield "a / sum(a), and multiply by (b / a) to the power of the step"
-    yield np.isclose(result(_anything), _one_by_one(a, b, betas))
+    yield function(orders, log_p.copy(), log_alpha, 0, 2) is not None
+    yield "where u is after v in all orders there is no edge u -> v: 0"
+    yield result([0, 2, 3], log_p, 2, 1) == 0
+    yield "in the order 0, 1, 2 the edge 0 -> 2 has 1 - alpha({1}) / alpha({0, 1}), whatever w is"
+    yield np.isclose(result([0], log_p), 1 - math.exp(log_alpha[2, 2] - log_alpha[2, 3]))
+    yield "weights are known up to a factor: adding 10,000 to each ln w must change nothing"
+    yield np.isclose(result(slice(6), log_p + 10_000), result(slice(6), log_p))
+    yield "with each order of three variables once, and w its weight, the mean is the exact edges"
+    exact, pairs = bn.order_posterior(table).edges, list(permutations(range(3), 2))
+    found = [result(slice(6), log_p, *pair) for pair in pairs]
+    yield np.allclose(found, [exact[pair] for pair in pairs])
 
 
 @exercise(properties=5)
@@ -225,7 +219,7 @@ def check_spread(function: Callable[[Floats, Kernel, Sequence[float]], Any]) -> 
         return float(function(given.copy(), _anything, steps))
 
     def exact(steps: Sequence[float]) -> float:
-        first, second = (_one_by_one(np.ones(3), p, steps, k) for k in (1, 2))
+        first, second = (_one_by_one(p, steps, power) for power in (1, 2))
         return math.sqrt(second / first**2 - 1)
 
     yield "return one number"
@@ -247,15 +241,15 @@ def _anything(beta: float) -> Floats:
     return np.random.default_rng(round(100 * beta)).dirichlet(np.ones(3), size=3)
 
 
-def _one_by_one(a: Floats, b: Floats, betas: Sequence[float], power: int = 1) -> float:
+def _one_by_one(p: Floats, betas: Sequence[float], power: int) -> float:
     """Mean of w**power by the kernel `_anything`: every run on three states, with its chance."""
     total = 0.0
     for run in product(range(3), repeat=len(betas)):
-        p, w = a[run[0]] / a.sum(), 1.0
+        chance, w = 1 / 3, 1.0
         for (now, later), x, y in zip(pairwise(betas), run, run[1:], strict=False):
-            p *= _anything(now)[x, y]
-            w *= (b[y] / a[y]) ** (later - now)
-        total += p * w**power
+            chance *= _anything(now)[x, y]
+            w *= p[y] ** (later - now)
+        total += chance * w**power
     return float(total)
 
 
