@@ -393,8 +393,8 @@ def hidden_tangent(log_line):
     x, end = np.linspace(0, 2, 201), log_line(np.array([2.0, 0.0, 0.0]))
     curve = np.array([log_line(np.array([2.0, count, 0.0])) for count in x])
     slope = (log_line(np.array([2.0, 1e-6, 0.0])) - end) / 1e-6
-    axes = Axis("count of the answer 1", (-0.05, 2.05)), Axis("ln p of the line", (-6.2, -1.5))
-    alt = "ln p of a line against one of its counts"
+    axes = Axis("count of the answer 1", (-0.05, 2.05)), Axis("g of the line", (-6.2, -1.5))
+    alt = "g of a line against one of its counts"
     picture = canvas("State 0: counts 2, ?, 0", alt, *axes, size=(430, 300))
     items = {}
     for name, line, dash in (
