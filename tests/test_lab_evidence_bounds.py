@@ -2,6 +2,7 @@
 
 import asyncio
 import math
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -110,6 +111,9 @@ def test_check_of_reverse_runs(capsys: pytest.CaptureFixture[str]) -> None:
     assert not lab.check_reverse(lambda *given: reverse(*given) - math.lgamma(4))
     assert lab.check_reverse(reverse)
     assert capsys.readouterr().out.count("not yet") == 4
+    assert lab.right_reverse(reverse) is reverse
+    for wrong in (None, partial(reverse, at=1), partial(reverse, first=False)):
+        assert lab.right_reverse(wrong) is lab.reverse
 
 
 def test_check_of_weights_whose_bound_fails(capsys: pytest.CaptureFixture[str]) -> None:

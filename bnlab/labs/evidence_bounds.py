@@ -158,14 +158,13 @@ def check_reverse(reverse: Callable[..., Any]) -> Told:
 
 
 @exercise(properties=5)
-def check_ratio(function: Callable[[Floats, Floats, Floats, Floats, float, int], Any]) -> Told:
+def check_ratio(function: Callable[..., Any]) -> Told:
     """Exercise 2: `function(up_a, down_a, up_b, down_b, delta, bins)` bounds ln Z_a / Z_b."""
     rng, flat = np.random.default_rng(1), np.zeros(18)
     some = [rng.normal(centre, 0.5, 36) for centre in (2, 2.2, 0, 0.1)]
 
     def ends(arrays: Sequence[Floats], delta: float = 0.05, bins: int = 9) -> Floats:
-        up_a, down_a, up_b, down_b = (each.copy() for each in arrays)
-        low, high = function(up_a, down_a, up_b, down_b, delta, bins)
+        low, high = function(*(each.copy() for each in arrays), delta, bins)
         return np.array([low, high], float)
 
     def by_package(delta: float, bins: int) -> list[float]:
