@@ -196,7 +196,7 @@ def dynamic_programming_edge(walk):
     return at(walk, variables="3", rows=0, step=29)
 
 
-@of("03_dynamic_programming", "network = ", slow=True)
+@of("03_dynamic_programming", "network = ", "found = ", slow=True)
 def dynamic_programming_twenty(child, found):
     return [plots.heat_map(found.edges, child.names, title="Edges, 5,000 rows")]
 
