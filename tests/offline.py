@@ -6,7 +6,7 @@ What `jupyter execute` does, begun once for all. Kernels are forks of a process 
     cd tests; python -c "import offline; offline.main()" SECONDS    # for each cell
 """
 
-import multiprocessing
+import multiprocessing.process
 import os
 import sys
 from multiprocessing.context import ForkServerProcess
@@ -27,6 +27,7 @@ class Kernel(ForkServerProcess):
 
     def run(self):
         os.chdir(self.folder)
+        multiprocessing.process.ORIGINAL_DIR = self.folder  # where processes look for modules
         sys.path[0] = ""  # not the folder of the tests
         from ipykernel.kernelapp import IPKernelApp
 

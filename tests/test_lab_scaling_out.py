@@ -108,8 +108,8 @@ def test_the_package_makes_the_jobs_of_the_plan() -> None:
     from bnlab.annealing.runs import _block_size
 
     walker = OrderWalker.of(bn.score_families(lab.letters(), bn.BDeu(1.0), max_parents=3))
-    assert _block_size(walker, 1600, 540_000, lab.Ledger()) == 3873
-    assert math.ceil(540_000 / 3873) == 140
+    assert _block_size(walker, 1600, 576_000, lab.Ledger()) == 4132
+    assert math.ceil(576_000 / 4132) == 140
 
 
 @pytest.mark.slow
@@ -176,7 +176,7 @@ def test_checks_turn_wrong_answers_down(capsys: pytest.CaptureFixture[str]) -> N
 
     def needed(sigma, error, seconds, deadline):
         runs = math.ceil((math.exp(sigma**2) - 1) / error**2)
-        each = int(deadline // seconds)
+        each = math.floor(deadline / seconds)
         return math.ceil(runs / each) if each else None
 
     assert lab.check_cores(needed)
