@@ -209,7 +209,7 @@ def order_mcmc_ladder(lab, twice, Random, log_target, metropolis, edges_given):
     betas, corners, rounds = [(i / 7) ** 2 for i in range(8)], (0, 2, 6, 8), 5000
     rng = Random(1)
     orders = [tuple(rng.sample(range(10), 10)) for _ in betas]
-    who = list(range(8))  # which order stands at each beta
+    who = list(range(8))  # which replica stands at each beta
     logs, places, mode = (np.zeros((rounds, 8)) for _ in range(3))
     for t in range(rounds):
         orders = [metropolis(twice, orders[i], 1, rng, betas[i])[0] for i in range(8)]
@@ -233,7 +233,7 @@ def order_mcmc_ladder(lab, twice, Random, log_target, metropolis, edges_given):
     start, end, one = _trip(places[500:], mode[500:])
     x, y, what = np.arange(end - start), places[500:][start:end, one], mode[500:][start:end, one]
     axes = Axis("round", (0, end - start)), Axis("β", (-0.6, 7.6), ticks=())
-    way = canvas("The way of one order", "A path through eight rows", *axes, size=(460, 300))
+    way = canvas("The way of one replica", "A path through eight rows", *axes, size=(460, 300))
     way.step(x.tolist(), y.tolist(), color="#c0c0c0", mode="after")
     drawn = {}
     for k, name in enumerate([*(f"corner {corner}" for corner in corners), "none"]):
@@ -249,7 +249,7 @@ def order_mcmc_ladder(lab, twice, Random, log_target, metropolis, edges_given):
 
 
 def _trip(places, mode):
-    """The shortest way of an order from beta = 1 to below 0.1 and back, to another corner."""
+    """The shortest way of a replica from beta = 1 to below 0.1 and back, to another corner."""
     best = (0, len(places), 0)
     for one in range(8):
         cold = np.flatnonzero((places[:, one] == 7) & (mode[:, one] < 4))
