@@ -159,7 +159,7 @@ def check_reverse(reverse: Callable[..., Any]) -> Told:
 
 @exercise(properties=5)
 def check_ratio(function: Callable[..., Any]) -> Told:
-    """Exercise 2: `function(up_a, down_a, up_b, down_b, delta, bins)` bounds ln Z_a / Z_b."""
+    """Exercise 2: `function(up_a, back_a, up_b, back_b, delta, bins)` bounds ln Z_a / Z_b."""
     rng, flat = np.random.default_rng(1), np.zeros(18)
     some = [rng.normal(centre, 0.5, 36) for centre in (2, 2.2, 0, 0.1)]
 
