@@ -62,7 +62,7 @@ def test_runs_up_and_back_are_those_of_the_package() -> None:
 
 @pytest.mark.parametrize("steps", [3, 30])
 def test_weights_on_the_way_are_those_of_the_page(steps: int) -> None:
-    cells = ("data = ", "def log_alphas", "def move", "def anneal")
+    cells = ("data = ", "def node_terms", "def move", "def anneal")
     page, schedule = run("07_annealed_importance_sampling", cells), np.linspace(0, 1, steps + 1)
     (found, _), exact = lab.paths(GAME, 958, steps), lab.bridge(GAME, 958)
     for t, rng in enumerate(np.random.default_rng(lab.SEED).spawn(3)):
@@ -73,7 +73,7 @@ def test_weights_on_the_way_are_those_of_the_page(steps: int) -> None:
         order, log_w = page["anneal"](schedule[: steps // 2 + 1], page["log_alpha"], rng)
         order = page["move"](order, schedule[steps // 2], page["log_alpha"], rng)
         rest = 0.5 - schedule[steps // 2]
-        log_w += rest * sum(page["log_alphas"](order, page["log_alpha"]))
+        log_w += rest * sum(page["node_terms"](order, page["log_alpha"]))
         assert found[t, half] == pytest.approx(log_w - np.log(factorial(10)) - exact[half])
 
 
