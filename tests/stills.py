@@ -532,14 +532,15 @@ def search_steps(steps):
 
 @of("13_structure_search")
 def search_two(lab):
-    """The class after five moves on coronary, and 3 → 1 added to members 5 and 7."""
-    five, seven = graphs.to_adjacency([lab.classes("coronary")[5][k] for k in (4, 6)])
-    added = np.zeros(five.shape, bool)
-    added[3, 1] = True
-    drawn = [graphs.cpdag(graphs.from_adjacency(five)), five | added, seven | added]
-    look = {"title": "A class, and two of its members", "alt": "A CPDAG and two DAGs"}
-    told = ["CPDAG", "member 5 and 3 → 1", "member 7 and 3 → 1"]
-    marked = [added & False, added, added]
+    """The class after five moves on coronary, a member with 3 → 1 added, and the class of that."""
+    seven = graphs.to_adjacency(lab.classes("coronary")[5][6]).astype(bool)
+    more = seven.copy()
+    more[3, 1] = True
+    before, after = (graphs.cpdag(graphs.from_adjacency(each)) for each in (seven, more))
+    look = {"title": "A class, a member and its next class", "alt": "Two CPDAGs and a DAG"}
+    told = ["CPDAG", "member 7 and 3 → 1", "CPDAG of this DAG"]
+    marked = [before & before.T, before & before.T, after & after.T]
+    drawn = [before, more, after]
     return [plots.graph_gallery(drawn, lab.names("coronary"), told, marked, **look)]
 
 
