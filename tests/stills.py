@@ -336,7 +336,9 @@ def evidence_simulated(bn, simulated):
     exact = bn.order_posterior(scores).log_evidence
     low, high = low - exact, high - exact
     axis = Axis("nats above ln p(D)", (-6.2, 5.2))
-    picture = canvas("A simulated table, 100 steps", "Bounds on an axis", axis, Axis(ends=(-3.3, 1.7)))
+    picture = canvas(
+        "A simulated table, 100 steps", "Bounds on an axis", axis, Axis(ends=(-3.3, 1.7))
+    )
     picture.width, picture.height = 640, 230
     picture.yaxis.visible = picture.ygrid.visible = False
     marks = ("lower bound", low), ("ln p(D)", 0.0), ("upper bound", high)
