@@ -519,7 +519,7 @@ def test_pages_loaded_again_show_what_was_chosen(labs: Any, moved: dict[Lab, lis
         handle = place.locator(".widget-slider .noUi-handle").nth(lab.slider)
         handle.wait_for(state="attached")
         assert shown(place, lab.source, lab.column, expected), f"{lab} shows older data"
-        readout = place.locator(".widget-slider .widget-readout").nth(lab.slider).inner_text()
+        readout = place.locator(".widget-slider .widget-readout").nth(lab.slider).text_content()
         assert handle.get_attribute("aria-valuetext") == readout
     assert faults(labs) == []
 
