@@ -393,6 +393,12 @@ def parent_sets(masks: Iterable[int]) -> tuple[frozenset[int], ...]:
     return tuple(frozenset(bn.graphs.members(mask)) for mask in masks)
 
 
+def families(table: bn.ScoreTable) -> list[dict[frozenset[int], float]]:
+    """Return, for each node, its parent sets and ln of their weights."""
+    sets, weights = map(parent_sets, table.parents.tolist()), table.log_phi.tolist()
+    return [dict(zip(P, w, strict=True)) for P, w in zip(sets, weights, strict=True)]
+
+
 def dataset_choice(offered: Sequence[str], data: Any = None) -> widgets.Dropdown:
     """Return the list of the data sets offered, or, not shown, the reader's own table alone."""
     if data is None:

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from itertools import permutations
-from math import prod, sqrt
+from math import exp, prod, sqrt
 from random import Random
 from typing import Any
 
@@ -23,6 +23,7 @@ from bnlab.labs.board import (
     Told,
     choice,
     exercise,
+    families,
     parent_sets,
     setup as setup,
     size_slider,
@@ -125,8 +126,8 @@ def _walks(data: bn.Data, size: int) -> tuple[Ints, Ints, Floats, Weights]:
 
 def weights(table: bn.ScoreTable) -> list[dict[Parents, float]]:
     """Return phi: for each node, parent set -> family weight, divided by the node's largest."""
-    every = np.exp(table.log_phi - table.log_phi.max(axis=1, keepdims=True)).tolist()
-    return list(map(dict, map(zip, map(parent_sets, table.parents), every)))
+    tops = ((of_v, max(of_v.values())) for of_v in families(table))
+    return [{P: exp(w - top) for P, w in of_v.items()} for of_v, top in tops]
 
 
 class Hundred(View):

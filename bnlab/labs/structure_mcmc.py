@@ -17,6 +17,7 @@ from bnlab.labs.board import (
     choice,
     dag_posterior,
     exercise,
+    families as families,
     parent_sets,
     setup as setup,
     show as show,
@@ -33,12 +34,6 @@ Dag = tuple[frozenset[int], ...]  # the parents of each node
 LogPhi = Sequence[Mapping[frozenset[int], float]]
 Modes = Mapping[str, tuple[int, int]]  # name -> the edge (u, v) of its DAGs alone
 Sampler = Callable[[bn.ScoreTable, np.random.Generator], Any]
-
-
-def families(table: bn.ScoreTable) -> LogPhi:
-    """For each node, its parent sets and ln of their weights."""
-    sets, weights = map(parent_sets, table.parents.tolist()), table.log_phi.tolist()
-    return [dict(zip(P, w, strict=True)) for P, w in zip(sets, weights, strict=True)]
 
 
 def log_target(graph: Dag, log_phi: LogPhi) -> float:
