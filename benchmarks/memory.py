@@ -182,9 +182,9 @@ CASES = {
     "sample_orders, coupled": Case(
         itself, chains(bn.sample_orders, schedule=CLOUDS), 9, 100_000, 400_000
     ),
-    "sample_orders, saved": Case(itself, saved_chains, 9, 100_000, 800_000),
+    "sample_orders, saved": Case(itself, saved_chains, 9, 200_000, 800_000),
     "sample_partial_orders": Case(itself, chains(bn.sample_partial_orders), 9, 100_000, 400_000),
-    "sample_partitions": Case(itself, chains(bn.sample_partitions), 9, 100_000, 800_000),
+    "sample_partitions": Case(itself, chains(bn.sample_partitions), 9, 200_000, 800_000),
     "sample_partitions, n": Case(wide, few_draws(bn.sample_partitions), 6, 36, 44),
     "sample_structures": Case(itself, chains(bn.sample_structures), 9, 200_000, 800_000),
     "sample_structures, n": Case(
@@ -197,12 +197,12 @@ CASES = {
         500_000,
         1_500_000,
     ),
-    "sample_dags, exact": Case(itself, draws_of, 9, 250_000, 1_500_000),
+    "sample_dags, exact": Case(itself, draws_of, 9, 500_000, 1_500_000),
     "sample_dags, layers": Case(
         itself,
         lambda draws: bn.sample_dags(bn.dag_posterior(table(10)), draws=draws, rng=rng()),
         9,
-        250_000,
+        500_000,
         1_500_000,
     ),
     "sample_dags, given orders": Case(
@@ -212,12 +212,12 @@ CASES = {
         2_000,
         5_000,
     ),
-    "reweight_unique": Case(draws_of, bn.reweight_unique, 9, 150_000, 1_000_000),
+    "reweight_unique": Case(draws_of, bn.reweight_unique, 9, 300_000, 1_000_000),
     "log_density": Case(
         draws_of,
         lambda dags: bn.predict.log_density(dags, data(12), data(12).values[:20]),
         9,
-        100_000,
+        200_000,
         1_000_000,
     ),
     "log_density, missing cells": Case(star, without_parents, 13, 18, 20),
@@ -240,7 +240,7 @@ CASES = {
         itself,
         lambda most: bn.hill_climb(table(63, 1), restarts=most, perturb=1, rng=rng()),
         9,
-        4_000,
+        8_000,
         200_000,
     ),
     "shotgun_search": Case(

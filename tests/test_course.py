@@ -50,24 +50,6 @@ HOLDS = """wanted => wanted.map(([model, property, column]) => {
 # When a film has drawn what was asked of it.
 DRAWN = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
 
-# What a lecturer does with nbgrader: release, mark two submissions, one of them what was released,
-# and tell the scores.
-MARK = """
-import json, shutil, sys
-from nbgrader.apps import NbGraderAPI
-from traitlets.config import Config
-
-name, students = sys.argv[1], ("ann", "bob")
-api = NbGraderAPI(config=Config({"CourseDirectory": {"course_id": "c"}}))
-done = [api.generate_assignment(name)]
-shutil.copy(f"release/{name}/{name}.ipynb", f"submitted/bob/{name}")
-done += [api.autograde(name, student) for student in students]
-failed = [each["log"] for each in done if not each["success"]]
-assert not failed, failed
-marked = [api.get_student_submissions(student) for student in students]
-print(json.dumps({each["student"]: each["score"] for (each,) in marked}))
-"""
-
 every_lab = pytest.mark.parametrize("path", LABS, ids=lambda path: path.stem)
 
 
@@ -108,7 +90,6 @@ def code_of(lab):
 def run(*command, **options):
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True, **options)
     assert done.returncode == 0, done.stderr
-    return done.stdout
 
 
 def grades(lab):
@@ -614,21 +595,35 @@ def test_nbgrader_marks_what_comes_back(course, tmp_path):
     """Its release has no solutions; a solved submission gets all points, an unsolved one none."""
     name = LABS[0].stem
     shutil.copytree(course / "source" / name, tmp_path / "source" / name)
+    (tmp_path / "nbgrader_config.py").write_text(
+        "c = get_config()\nc.CourseDirectory.course_id = 'c'\n"
+    )
     environment = tmp_path / "environment"
     lab = ["-e", f"{NOTEBOOKS.parent}[lab]", NBGRADER]
     run("uv", "venv", "--quiet", "--python", sys.executable, environment)
     run("uv", "pip", "install", "--quiet", "--python", environment, *lab)
 
-    for student in ("ann", "bob"):
-        (tmp_path / "submitted" / student / name).mkdir(parents=True)
-    handed_in = course / "source" / name / f"{name}.ipynb"
-    shutil.copy(handed_in, tmp_path / "submitted" / "ann" / name)
     tools = environment / ("Scripts" if os.name == "nt" else "bin")
     variables = os.environ | {"PATH": f"{tools}{os.pathsep}{os.environ['PATH']}"}
-    scores = json.loads(run(tools / "python", "-c", MARK, name, cwd=tmp_path, env=variables))
+
+    def nbgrader(*arguments):
+        run(tools / "nbgrader", *arguments, cwd=tmp_path, env=variables)
+
+    nbgrader("generate_assignment", name)
     release = tmp_path / "release" / name / f"{name}.ipynb"
     assert "SOLUTION" not in release.read_text(encoding="utf-8")
-    assert scores == {"ann": len(exercises(read(LABS[0]))), "bob": 0}
+    for student, handed_in in (
+        ("ann", course / "source" / name / f"{name}.ipynb"),
+        ("bob", release),
+    ):
+        folder = tmp_path / "submitted" / student / name
+        folder.mkdir(parents=True)
+        shutil.copy(handed_in, folder / f"{name}.ipynb")
+    nbgrader("autograde", name)
+    nbgrader("export", "--to", "grades.csv")
+    header, *rows = (line.split(",") for line in (tmp_path / "grades.csv").read_text().splitlines())
+    score = {row[header.index("student_id")]: float(row[header.index("score")]) for row in rows}
+    assert score == {"ann": len(exercises(read(LABS[0]))), "bob": 0}
 
 
 def test_a_course_is_made_whole_or_not_at_all(tmp_path):

@@ -1,4 +1,4 @@
-"""What methods say they need is what they take, at some fifty to a hundred megabytes each."""
+"""What methods say they need is what they take, at a hundred megabytes or so each."""
 
 import runpy
 import sys

@@ -519,7 +519,7 @@ LONG = {"mushroom", "german", "promoters", "primary_tumor", "zoo", "votes"}
 )
 def test_ten_tables_without_help(name, data_dir):
     data = read_table(data_dir / TEN[name].file).data
-    found = analyse(data, rng=np.random.default_rng(2026), seconds=20)
+    found = analyse(data, rng=np.random.default_rng(2026))
     for part in (found.edges, found.paths, found.blankets):
         assert isinstance(part, Credible) and part.probability.shape == (data.n, data.n)
         assert (part.low <= part.probability + 1e-12).all()

@@ -152,4 +152,5 @@ def interrupted():
     ],
 )
 def test_a_signal_stops_compiled_code(name, end, interrupted):
-    assert f"{name}: {end}" in interrupted.stdout.splitlines(), interrupted.stderr
+    assert interrupted.returncode == 0, interrupted.stderr
+    assert f"{name}: {end}" in interrupted.stdout.splitlines()
